@@ -53,7 +53,7 @@ def test_the_report_of_an_answer_has_nothing_private_and_runs_nothing(desk: Desk
     assert "<script" not in page.text
     assert "says so" not in page.text
     assert "There is no answer: the run is failed." in page.text
-    text = desk.client("olga").get(url, params={"format": "md"})
+    text = desk.client("olga").get(url, params={"file": "report.md"})
     assert "says so" in text.text
     missing = desk.client("ann").get(url, params={"file": "orders.csv"})
     assert (missing.status_code, missing.json()["files"]) == (404, ["report.html", "report.md"])

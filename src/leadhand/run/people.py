@@ -327,10 +327,11 @@ class People:
             known = self._replies.get(id)
             if known is not None and known.id >= message.id:
                 continue
-            question, seq = asked.get(id, (None, 0))
+            question, event = asked.get(id, (None, None))
             if (
                 question is None
-                or message.is_before(seq)
+                or event is None
+                or message.is_before(event.seq)
                 or not names_calls(message.reply, question.calls)
             ):
                 unused.append(message)

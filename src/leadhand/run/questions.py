@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from leadhand.contracts.events import ApprovalGiven, Event
+from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
 from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import EXPIRY, Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
@@ -26,10 +26,12 @@ def open_questions(state: RunState) -> tuple[Question, ...]:
     return tuple(question for question, _ in questions_asked(state))
 
 
-def questions_asked(state: RunState, path: str = "") -> Iterator[tuple[Question, int]]:
-    """The open questions, each with the position of its event."""
+def questions_asked(
+    state: RunState, path: str = ""
+) -> Iterator[tuple[Question, ApprovalRequested]]:
+    """The open questions, each with its event."""
     for id, event in state.questions.items():
-        yield question_about(state, id, path), event.seq
+        yield question_about(state, id, path), event
     for id, task in state.tasks.items():
         # While the run around it is resumed, an interrupted task counts as cancelled.
         waits = task.interrupted or not task.ended
@@ -202,7 +204,7 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
 
 
 def unread_replies(state: RunState, messages: Sequence[RunMessage]) -> list[RunMessage]:
-    asked = {question.task_id: seq for question, seq in questions_asked(state)}
+    asked = {question.task_id: event.seq for question, event in questions_asked(state)}
     return [
         message
         for message in messages
@@ -226,7 +228,7 @@ def messages_of(
     may be sent twice; and for one to a question that was asked after the event `seen`.
     """
     found: list[RunMessage] = []
-    asked = {question.task_id: seq for question, seq in questions_asked(state)}
+    asked = {question.task_id: event.seq for question, event in questions_asked(state)}
     for reply in replies:
         try:
             message = reply_message(reply, state, now)

@@ -24,8 +24,9 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import PlannedWorker
 from leadhand.page.markdown import render
 from leadhand.run.gaps import without_gaps
-from leadhand.run.questions import open_questions
+from leadhand.run.questions import questions_asked
 from leadhand.serve.run_records import RunRecord
+from leadhand.state.fold import RunState
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 
@@ -203,7 +204,7 @@ def run_document(
         "partial": partial,
         "answer": shown and shown.model_dump(mode="json", exclude={"tasks"}),
         "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
-        "questions": _plain([*run_questions(record, seen=operator or replies, replies=replies)]),
+        "questions": _plain([*run_questions(state, seen=operator or replies, replies=replies)]),
         "tasks": [
             row
             for row in _tasks(history, "", {*history.critical_path}, operator=operator)
@@ -313,22 +314,19 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
     return _seen(AttemptEntry, out, operator=operator)
 
 
-def run_questions(record: RunRecord, *, seen: bool, replies: bool) -> Iterator[OpenQuestion]:
+def run_questions(state: RunState, *, seen: bool, replies: bool) -> Iterator[OpenQuestion]:
     """The open questions of a run; of those that may not be `seen` only that they are there."""
-    state = record.history.state
-    for question in open_questions(state):
-        if question.task_id in record.asked:
-            seq, at = record.asked[question.task_id]
-            hidden = Question(task_id=question.task_id, text="", expires_at=question.expires_at)
-            found = effects(question, amends=state.plan is not None) if replies else {}
-            yield OpenQuestion(
-                **dict(question if seen else hidden),
-                id=str(seq),
-                asked_at=at,
-                allowed=tuple(found),
-                effects=found,
-                mine=replies,
-            )
+    for question, event in questions_asked(state):
+        hidden = Question(task_id=question.task_id, text="", expires_at=question.expires_at)
+        found = effects(question, amends=state.plan is not None) if replies else {}
+        yield OpenQuestion(
+            **dict(question if seen else hidden),
+            id=str(event.seq),
+            asked_at=event.at,
+            allowed=tuple(found),
+            effects=found,
+            mine=replies,
+        )
 
 
 def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:

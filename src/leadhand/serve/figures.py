@@ -7,20 +7,16 @@ tenant. They are about all tenants, so only an operator of all of them gets them
 import datetime as dt
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import prometheus_client
 from fastapi import APIRouter, Query, Request, Response
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 from pydantic import AwareDatetime, BaseModel
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
-from leadhand.contracts.summary import RunSummary, WorkerHealth
-from leadhand.run.queue import RunQueue
+from leadhand.contracts.summary import RunSummary
 from leadhand.serve.problems import HttpProblem, stopping
 from leadhand.serve.service import Calling, Service
 
@@ -60,16 +56,16 @@ def _has_lost_home(service: Service) -> bool:
     return folder is not None and not folder.is_dir()
 
 
-class ServiceMetrics(Collector):
+class ServiceMetrics:
     """Hears the events of all runs of this process; the rest is read when it is asked for."""
 
     def __init__(self, service: Service) -> None:
-        self.registry = registry = prometheus_client.CollectorRegistry()
-        self._service = service
-        self._counted: Sequence[RunSummary] = ()
-        self._counted_s = 0.0
-        counter = partial(prometheus_client.Counter, namespace="leadhand", registry=registry)
-        histogram = partial(prometheus_client.Histogram, namespace="leadhand", registry=registry)
+        self._service, self._counted_s = service, 0.0
+        self._registry = prometheus_client.CollectorRegistry()
+        more = {"namespace": "leadhand", "registry": self._registry}
+        counter = partial(prometheus_client.Counter, **more)
+        gauge = partial(prometheus_client.Gauge, **more)
+        histogram = partial(prometheus_client.Histogram, **more)
         says = "From the start of a run to its answer"
         self._runs = histogram("run_seconds", says, ("team", "status"), buckets=_RUN_S)
         self._tasks = counter("tasks", "Tasks of runs that ended", ("team", "worker", "status"))
@@ -77,7 +73,19 @@ class ServiceMetrics(Collector):
         self._calls = histogram("model_call_seconds", "Calls to models", calls, buckets=_CALL_S)
         self._tokens = counter("tokens", "Tokens of models", ("model", "kind"))
         self._cost = counter("cost_usd", "What models cost, where it is known", ("model",))
-        registry.register(self)
+        self._states = gauge("runs", "The latest stored runs, by state", ("team", "state"))
+        worker = ("team", "worker")
+        self._running = gauge("tasks_running", "Attempts under way", worker)
+        self._waiting = gauge("tasks_waiting", "Tasks in a worker's queue", worker)
+        self._open = gauge("breaker_open", "1: it gets no tasks", worker)
+        # Of this process; teams may share a queue.
+        queues = {one.queue for one in service.supervisors.values() if one.queue is not None}
+        working = gauge("queue_running", "Runs that work")
+        working.set_function(lambda: sum(one.running for one in queues))
+        line = gauge("queue_waiting", "Runs that wait for their turn")
+        line.set_function(lambda: sum(one.waiting for one in queues))
+        oldest = gauge("queue_oldest_wait_seconds", "How long the first of them has waited")
+        oldest.set_function(lambda: max((one.oldest_wait_s for one in queues), default=0.0))
         for supervisor in service.supervisors.values():
             supervisor.add_listener(self.hear)
 
@@ -98,55 +106,20 @@ class ServiceMetrics(Collector):
 
     async def text(self) -> bytes:
         """The figures in the format that Prometheus reads."""
+        supervisors = self._service.supervisors
         if time.monotonic() > self._counted_s + COUNTED_EVERY_S:
-            teams = self._service.supervisors
             found = await self._service.journal.runs(limit=COUNTED_RUNS)
-            self._counted = [run for run in found if run.team in teams]
+            states = Counter((run.team, run.status) for run in found if run.team in supervisors)
+            self._states.clear()
+            for state, number in states.items():
+                self._states.labels(*state).set(number)
             self._counted_s = time.monotonic()
-        return prometheus_client.generate_latest(self.registry)
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        """The gauges; those of the queues of runs are of this process, which may share them."""
-        every, now = self._service.supervisors, dt.datetime.now(dt.UTC)
-        states = Counter((run.team, run.status) for run in self._counted)
-        yield _gauge("runs", "The latest stored runs, by state", states, "team", "state")
-        oldest = dict.fromkeys(((team,) for team in every), 0.0)
-        for run in self._counted:
-            waited_s = (now - (run.asked_at or now)).total_seconds()
-            oldest[(run.team,)] = max(oldest[(run.team,)], waited_s)
-        yield _gauge("question_wait_seconds", "How long the oldest question waits", oldest, "team")
-        workers = [(team, one) for team, of in every.items() for one in of.health().workers]
-        for name, says, value in _OF_WORKERS:
-            found = {(team, one.worker): value(one) for team, one in workers}
-            yield _gauge(name, says, found, "team", "worker")
-        queues = {one.queue for one in every.values() if one.queue is not None}
-        for name, says, number in _OF_QUEUES:
-            yield _gauge(name, says, {(): number(queues)})
-
-
-_OF_WORKERS: Sequence[tuple[str, str, Callable[[WorkerHealth], float]]] = (
-    ("tasks_running", "Attempts under way", lambda one: one.running),
-    ("tasks_waiting", "Tasks in a worker's queue", lambda one: one.waiting),
-    ("breaker_open", "1: it gets no tasks", lambda one: one.breaker != "closed"),
-)
-_OF_QUEUES: Sequence[tuple[str, str, Callable[[Collection[RunQueue]], float]]] = (
-    ("queue_running", "Runs that work", lambda of: sum(one.running for one in of)),
-    ("queue_waiting", "Runs that wait for their turn", lambda of: sum(one.waiting for one in of)),
-    (
-        "queue_oldest_wait_seconds",
-        "How long the run waits that has waited longest",
-        lambda of: max((one.oldest_wait_s for one in of), default=0.0),
-    ),
-)
-
-
-def _gauge(
-    name: str, says: str, values: Mapping[tuple[str, ...], float], *labels: str
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(f"leadhand_{name}", says, labels=labels)
-    for of, value in values.items():
-        family.add_metric(of, value)
-    return family
+        for team, supervisor in supervisors.items():
+            for one in supervisor.health().workers:
+                self._running.labels(team, one.worker).set(one.running)
+                self._waiting.labels(team, one.worker).set(one.waiting)
+                self._open.labels(team, one.worker).set(one.breaker != "closed")
+        return prometheus_client.generate_latest(self._registry)
 
 
 @router.get("/metrics", tags=["health"])

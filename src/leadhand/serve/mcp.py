@@ -142,7 +142,7 @@ async def begin(
     """Start a run of a team for a request; returns at once with the run's id. `inputs` are paths of
     files and folders to work on, where the server runs on your machine. `after` is the id of an
     earlier run, with an answer, that the request follows up on. Without `store` the run is erased
-    once you have its result."""
+    a minute after its end."""
     if inputs and ctx.request_context.lifespan_context is None:
         raise ToolError("this server can't read your files: it is not on your machine")
     new = NewRun(team=team, request=request, after=after, store=store)
@@ -161,7 +161,7 @@ async def result(
     """The answer of a run once it has ended or waits for a person, or what is known after `wait_s`
     seconds. Meanwhile it reports progress."""
     opened, lines = await _opened(run_id, ctx), 0
-    parts = ClientTurn(opened.caller, opened.run).parts()
+    parts = ClientTurn(opened.caller, opened.run, progress=True).parts()
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s), aclosing(parts):
             async for part in parts:

@@ -2,6 +2,7 @@
 one may follow."""
 
 import asyncio
+import datetime as dt
 import json
 import logging
 import time
@@ -16,27 +17,13 @@ from starlette.exceptions import HTTPException
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.summary import RunView
 from leadhand.errors import LeadhandError
+from leadhand.serve import openai_requests as requests
+from leadhand.serve import turns
 from leadhand.serve.events import EventStream
-from leadhand.serve.openai_requests import (
-    ORIGIN,
-    ChatRequest,
-    ResponseRequest,
-    begin,
-    team_named,
-    unsupported,
-)
 from leadhand.serve.problems import HttpProblem, openai_error, problem_of
 from leadhand.serve.service import Calling, ServiceCaller
-from leadhand.serve.turns import (
-    ClientTurn,
-    OpenAIDocument,
-    Part,
-    ProgressLine,
-    about,
-    annotations,
-    refusal_of,
-    used,
-)
+
+OpenAIDocument = turns.OpenAIDocument
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 
@@ -60,7 +47,7 @@ async def list_models(caller: Calling) -> OpenAIDocument:
 
 @router.get("/models/{model:path}")
 async def read_model(model: str, caller: Calling) -> OpenAIDocument:
-    return _model(team_named(caller.service, model).name)
+    return _model(requests.team_named(caller.service, model).name)
 
 
 def _model(name: str) -> OpenAIDocument:
@@ -80,29 +67,35 @@ def _error_of(error: Exception) -> OpenAIDocument:
     return {"error": openai_error(problem_of(error))}
 
 
+async def _said(
+    writer: "_Completion | RunResponse", turn: turns.ClientTurn, request: Request, *, stream: bool
+) -> OpenAIDocument | Response:
+    if stream:
+        return EventStream(turn.stream(writer.messages), turn.caller)
+    answer = await turn.answer(request)
+    return Response(status_code=499) if answer is None else writer.document(answer)
+
+
 # Chats
 
 
 @router.post("/chat/completions", response_model=None)
 async def complete(
-    body: ChatRequest, request: Request, caller: Calling
+    body: requests.ChatRequest, request: Request, caller: Calling
 ) -> OpenAIDocument | Response:
     """Runs the team for the last message. A client that leaves stops the run."""
     if body.stream:
         caller.check_streams()
-    turn = await begin(caller, body)
+    turn = await requests.begin(caller, body)
     completion = _Completion(turn, body)
-    if body.stream:
-        return EventStream(turn.stream(completion.messages), caller)
-    answer = await turn.answer(request)
-    return Response(status_code=499) if answer is None else completion.document(answer)
+    return await _said(completion, turn, request, stream=body.stream)
 
 
 class _Completion:
     """Whole, or in pieces, which have one id."""
 
-    def __init__(self, turn: ClientTurn, body: ChatRequest) -> None:
-        self._turn, self._progress = turn, body.progress
+    def __init__(self, turn: turns.ClientTurn, body: requests.ChatRequest) -> None:
+        self._turn = turn
         self._with_usage = body.stream_options is not None and body.stream_options.include_usage
         self._head: OpenAIDocument = {
             "id": f"chatcmpl-{turn.run.id}",
@@ -115,15 +108,18 @@ class _Completion:
         message = {"role": "assistant", **self._message(answer)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _end(answer)}
         kind = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return {**kind, "usage": used(answer, "prompt", "completion"), "leadhand": about(answer)}
+        return {
+            **kind,
+            "usage": turns.used(answer, "prompt", "completion"),
+            "leadhand": turns.about(answer),
+        }
 
-    def messages(self, part: Part | Exception | None) -> Iterator[str]:
+    def messages(self, part: turns.Part | Exception | None) -> Iterator[str]:
         match part:
             case None:
                 yield self._chunk({"role": "assistant"})
-            case ProgressLine(line):
-                if self._progress:
-                    yield self._chunk({"reasoning_content": f"{line}\n"})
+            case turns.ProgressLine(line):
+                yield self._chunk({"reasoning_content": f"{line}\n"})
             case str():
                 yield self._chunk({"content": part})
             case Exception():
@@ -132,9 +128,9 @@ class _Completion:
                 message = self._message(part)
                 del message["content"]  # it was sent
                 yield self._chunk(message)
-                yield self._chunk({}, _end(part), leadhand=about(part))
+                yield self._chunk({}, _end(part), leadhand=turns.about(part))
                 if self._with_usage:
-                    yield self._piece(choices=[], usage=used(part, "prompt", "completion"))
+                    yield self._piece(choices=[], usage=turns.used(part, "prompt", "completion"))
                 yield "data: [DONE]\n\n"
 
     def _message(self, answer: Answer) -> OpenAIDocument:
@@ -143,8 +139,10 @@ class _Completion:
             raise problem
         text = self._turn.text(answer)
         if text is None:
-            return {"content": None, "refusal": refusal_of(answer)}
-        cited = [{"type": one["type"], str(one["type"]): one} for one in annotations(answer, text)]
+            return {"content": None, "refusal": turns.refusal_of(answer)}
+        cited = [
+            {"type": one["type"], str(one["type"]): one} for one in turns.annotations(answer, text)
+        ]
         return {"content": text, "refusal": None, "annotations": cited}
 
     def _chunk(self, delta: OpenAIDocument, end: str | None = None, **more: object) -> str:
@@ -166,21 +164,29 @@ def _end(answer: Answer) -> str:
 
 @router.post("/responses", response_model=None)
 async def create(
-    body: ResponseRequest, request: Request, caller: Calling
+    body: requests.ResponseRequest, request: Request, caller: Calling
 ) -> OpenAIDocument | Response:
     """Runs the team. A client that leaves stops the run, unless it runs in the `background`."""
     if body.stream:
         caller.check_streams()
     before = body.previous_response_id
     after = None if before is None else (await _stored(caller, before)).turn.run.id
-    turn = await begin(caller, body, after=after)
-    response = RunResponse(turn, await turn.run.view(), progress=body.progress)
-    if body.stream:
-        return EventStream(turn.stream(response.messages), caller)
-    if body.background:
+    turn = await requests.begin(caller, body, after=after)
+    known, now = await caller.visible(turn.run.id), dt.datetime.now(dt.UTC)
+    view = RunView(
+        run_id=known.run_id,
+        status="running",
+        team=known.team,
+        request="",
+        origin=dict(known.origin),
+        after=after,
+        started_at=now,
+        updated_at=now,
+    )
+    response = RunResponse(turn, view)
+    if body.background and not body.stream:
         return response.document(None)
-    answer = await turn.answer(request)
-    return Response(status_code=499) if answer is None else response.document(answer)
+    return await _said(response, turn, request, stream=body.stream)
 
 
 @router.get("/responses/{response_id}", response_model=None)
@@ -192,7 +198,7 @@ async def retrieve(
     if not stream:
         return response.now()
     if starting_after is not None:
-        raise unsupported("starting_after", "a stream begins at the beginning")
+        raise requests.unsupported("starting_after", "a stream begins at the beginning")
     caller.check_streams()
     return EventStream(response.turn.stream(response.messages), caller)
 
@@ -223,19 +229,19 @@ async def _stored(caller: ServiceCaller, response_id: str) -> "RunResponse":
     view = await run.view()
     asked = _asked(view)
     as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
-    return RunResponse(ClientTurn(caller, run, as_output, background, stored=True), view)
+    return RunResponse(turns.ClientTurn(caller, run, as_output, background, stored=True), view)
 
 
 def _asked(view: RunView) -> dict[str, JsonValue]:
-    kept = view.origin.get(ORIGIN)
+    kept = view.origin.get(requests.ORIGIN)
     return kept if isinstance(kept, dict) else {}
 
 
 class RunResponse:
     """The response that a run is, for a principal: a document, or the events of a stream."""
 
-    def __init__(self, turn: ClientTurn, view: RunView, *, progress: bool = False) -> None:
-        self.turn, self.view, self._progress = turn, view, progress
+    def __init__(self, turn: turns.ClientTurn, view: RunView) -> None:
+        self.turn, self.view = turn, view
         self._head: OpenAIDocument = {
             "id": f"{PREFIX}{view.run_id}",
             "object": "response",
@@ -264,8 +270,8 @@ class RunResponse:
         """With an answer, or what there is while the run waits for a person; None: not yet."""
         if answer is None:
             return {**self._head, "leadhand": {"run_id": self.view.run_id}}
-        usage = {**used(answer, "input", "output"), **_DETAILS}
-        out = {**self._head, "leadhand": about(answer), "usage": usage}
+        usage = {**turns.used(answer, "input", "output"), **_DETAILS}
+        out = {**self._head, "leadhand": turns.about(answer), "usage": usage}
         if (content := self._content(answer)) is not None:
             out["output"] = [self._message("completed", content)]
         match answer.status:
@@ -294,18 +300,17 @@ class RunResponse:
             return None
         text = self.turn.text(answer)
         if text is None:
-            return {"type": "refusal", "refusal": refusal_of(answer)}
-        return {**_NO_TEXT, "text": text, "annotations": [*annotations(answer, text)]}
+            return {"type": "refusal", "refusal": turns.refusal_of(answer)}
+        return {**_NO_TEXT, "text": text, "annotations": [*turns.annotations(answer, text)]}
 
-    def messages(self, part: Part | Exception | None) -> Iterator[str]:
+    def messages(self, part: turns.Part | Exception | None) -> Iterator[str]:
         """The events of a stream, numbered from 0."""
         match part:
             case None:
                 yield self._event("created", response=self.document(None))
                 yield self._event("in_progress", response=self.document(None))
-            case ProgressLine(line):
-                if self._progress:
-                    yield self._event("in_progress", response=self.document(None), progress=line)
+            case turns.ProgressLine(line):
+                yield self._event("in_progress", response=self.document(None), progress=line)
             case str():
                 yield from self._begin_message(_NO_TEXT)
                 yield self._event_in("output_text.delta", delta=part, logprobs=[])
@@ -338,7 +343,7 @@ class RunResponse:
                 yield self._event_in("refusal.delta", delta=said)
                 yield self._event_in("refusal.done", refusal=said)
             else:
-                for n, one in enumerate(annotations(answer, str(content["text"]))):
+                for n, one in enumerate(turns.annotations(answer, str(content["text"]))):
                     kind = "output_text.annotation.added"
                     yield self._event_in(kind, annotation_index=n, annotation=one)
                 yield self._event_in("output_text.done", text=content["text"], logprobs=[])

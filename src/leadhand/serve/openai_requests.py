@@ -152,7 +152,7 @@ async def begin(
         earlier=_earlier(messages[:-1], team.name),
         kept={ORIGIN: {name: value for name, value in said.items() if value}},
     )
-    return ClientTurn(caller, run, as_output, background=background)
+    return ClientTurn(caller, run, as_output, background, body.progress)
 
 
 def team_named(service: Service, model: str) -> Team:

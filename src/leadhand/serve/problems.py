@@ -12,37 +12,26 @@ from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from leadhand.errors import (
-    BudgetSpent,
-    BudgetUsedUp,
-    InputError,
-    JournalError,
-    LeadhandError,
-    ModelError,
-    PlanError,
-    QueueFull,
-    RunExists,
-    RunInterrupted,
-    RunRefused,
-    RunTaken,
-)
+from leadhand import errors
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 2
 """When a client comes again to a service that is stopping or can't reach its journal."""
 _FAILED = "the service failed; its log says why"
-_STATUS: Mapping[type[LeadhandError], int] = {
-    BudgetSpent: 402,
-    BudgetUsedUp: 402,
-    QueueFull: 429,
-    RunExists: 409,
-    RunTaken: 409,
-    InputError: 400,
-    RunInterrupted: 503,
-    JournalError: 503,
-    ModelError: 503,
+_STATUS: Mapping[type[errors.LeadhandError], int] = {
+    errors.BudgetSpent: 402,
+    errors.BudgetUsedUp: 402,
+    errors.QueueFull: 429,
+    errors.RunExists: 409,
+    errors.RunTaken: 409,
+    errors.InputError: 400,
+    errors.RunInterrupted: 503,
+    errors.JournalError: 503,
+    errors.ModelError: 503,
 }
 """The first class that fits counts."""
+_SHOWN = (errors.InputError, errors.RunInterrupted, errors.RunRefused, errors.ModelError)
+"""Whose messages are for clients."""
 
 _OPENAI: Mapping[int, tuple[str, str | None]] = {
     401: ("invalid_request_error", "invalid_api_key"),
@@ -93,18 +82,21 @@ def problem_of(error: Exception) -> HttpProblem:
             return HttpProblem(400, "the connection ended before the body")
         case UnicodeEncodeError():
             return HttpProblem(422, "the request has half a character, a lone surrogate")
-        case PlanError():
+        case errors.PlanError():
             found: list[JsonValue] = [
                 {"code": one.code, "message": one.message} for one in error.problems
             ]
             return HttpProblem(400, str(error), extra={"problems": found})
-        case LeadhandError():
+        case errors.LeadhandError():
             status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
             headers = {"Retry-After": str(RETRY_S)} if status == 503 else None
-            if isinstance(error, QueueFull):
+            if isinstance(error, errors.QueueFull):
                 headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
             # Other messages may name paths and hosts of the service.
-            shown = isinstance(error, InputError | RunInterrupted | RunRefused | ModelError)
+            shown = isinstance(
+                error,
+                errors.InputError | errors.RunInterrupted | errors.RunRefused | errors.ModelError,
+            )
             return HttpProblem(status, str(error) if shown else _FAILED, headers=headers)
         case _:
             return HttpProblem(500, _FAILED)
@@ -134,7 +126,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     for kind in (
         HTTPException,
         RequestValidationError,
-        LeadhandError,
+        errors.LeadhandError,
         UnicodeEncodeError,
         ClientDisconnect,
     ):

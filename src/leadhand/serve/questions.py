@@ -90,7 +90,7 @@ async def list_questions(caller: Calling) -> Inbox:
             async with record.reading:
                 about: dict[str, Any] = {"run_id": run.run_id, "team": run.team}
                 about |= {"request": record.history.state.request, "seq": record.seq}
-                asked = run_questions(record, seen=True, replies=True)
+                asked = run_questions(record.history.state, seen=True, replies=True)
                 found += [InboxQuestion(**dict(one), **about) for one in asked]
     return Inbox(questions=sorted(found, key=lambda one: one.asked_at))
 

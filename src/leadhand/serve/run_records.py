@@ -44,10 +44,6 @@ class RunRecord:
     history: RunHistory = field(default_factory=RunHistory)
     seq: int = 0
     updated_at: dt.datetime | None = None
-    asked: dict[str | None, tuple[int, dt.datetime]] = field(
-        default_factory=dict[str | None, tuple[int, dt.datetime]]
-    )
-    """Where and when each task, or the plan (None), was asked about last."""
     changed: dict[str, int] = field(default_factory=dict[str, int])
     """The last event of each task; those of a nested run are events of the task around it."""
     replanned: int = 0
@@ -59,8 +55,6 @@ class RunRecord:
             self.history.add(event)
             self.seq, self.updated_at = event.seq, event.at
             task_id: str | None = getattr(event, "task_id", None)
-            if isinstance(event, events.ApprovalRequested):
-                self.asked[task_id] = event.seq, event.at
             if event.within or task_id is not None:
                 self.changed[event.within[0] if event.within else task_id or ""] = event.seq
             if isinstance(event, _REPLANS) and not event.within:

@@ -6,7 +6,8 @@ import mimetypes
 import re
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from pathlib import PurePath
+from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -21,15 +22,7 @@ from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
 from leadhand.page.report import REPORT, report_files
 from leadhand.run.handle import Run
-from leadhand.serve.documents import (
-    RunDocument,
-    RunEntry,
-    RunList,
-    TaskEntry,
-    run_document,
-    run_entry,
-    seen_answer,
-)
+from leadhand.serve import documents
 from leadhand.serve.lifespan import erase_unkept
 from leadhand.serve.new_runs import (
     BODY,
@@ -54,7 +47,9 @@ Prefer = Annotated[str | None, Header(description="`wait=30`: the answer, if it 
 STARTS: dict[str, Any] = {
     "status_code": 202,
     "response_model": AcceptedRun,
-    "responses": {200: {"model": RunDocument, "description": "It ended within the time to wait."}},
+    "responses": {
+        200: {"model": documents.RunDocument, "description": "It ended within the time to wait."}
+    },
 }
 """Of routes that start a run."""
 MAX_LISTED = 200
@@ -145,7 +140,7 @@ async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None
 
 
 @router.get("/runs")
-async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> RunList:
+async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> documents.RunList:
     """The runs that the caller may see, the latest first.
 
     A search looks at a limited number of runs; `searched` says at how many, and `complete` whether
@@ -164,28 +159,32 @@ async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> 
         return await _searched(caller, wanted, words, where)
     limit, journal = wanted.limit, caller.service.journal
     found = await journal.runs(limit=limit + 1, cursor=wanted.cursor, where=where)
-    page = tuple(run_entry(run, operator=caller.is_operator) for run in found[:limit])
-    return RunList(runs=page, next=page[-1].run_id if len(found) > limit else None)
+    page = tuple(documents.run_entry(run, operator=caller.is_operator) for run in found[:limit])
+    return documents.RunList(runs=page, next=page[-1].run_id if len(found) > limit else None)
 
 
 async def _searched(
     caller: ServiceCaller, wanted: WantedRuns, words: Sequence[str], where: RunFilter
-) -> RunList:
-    journal, found, operator = caller.service.journal, list[RunEntry](), caller.is_operator
+) -> documents.RunList:
+    journal, found, operator = (
+        caller.service.journal,
+        list[documents.RunEntry](),
+        caller.is_operator,
+    )
     searched, cursor, ends_s = 0, wanted.cursor, time.monotonic() + SEARCH_S
     while True:
         page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
         for run in page:
             cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
             if cut_off or len(found) == wanted.limit:
-                return RunList(
+                return documents.RunList(
                     runs=tuple(found), next=cursor, searched=searched, complete=not cut_off
                 )
             searched, cursor = searched + 1, run.run_id
             if place := place_of(words, await journal.events(run.run_id), operator=operator):
-                found.append(run_entry(run, operator=operator, found_in=place))
+                found.append(documents.run_entry(run, operator=operator, found_in=place))
         if len(page) < _PAGE:
-            return RunList(runs=tuple(found), next=None, searched=searched)
+            return documents.RunList(runs=tuple(found), next=None, searched=searched)
 
 
 def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
@@ -210,7 +209,7 @@ def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> s
     return next(place for place, text in texts.items() if words[0] in text)
 
 
-@router.get("/runs/{run_id}", response_model=RunDocument)
+@router.get("/runs/{run_id}", response_model=documents.RunDocument)
 async def read_run(
     run_id: str,
     caller: Calling,
@@ -226,7 +225,9 @@ async def read_run(
     def body() -> bytes:
         replies, operator = caller.may_reply(known), caller.is_operator
         return to_json(
-            run_document(record, held=held, operator=operator, replies=replies, since_seq=since_seq)
+            documents.run_document(
+                record, held=held, operator=operator, replies=replies, since_seq=since_seq
+            )
         )
 
     async with record.reading:  # events that come meanwhile are for the next request
@@ -266,7 +267,7 @@ async def delete_run(run_id: str, caller: Calling) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/runs/{run_id}/tasks/{path:path}", response_model=TaskEntry)
+@router.get("/runs/{run_id}/tasks/{path:path}", response_model=documents.TaskEntry)
 async def read_task(run_id: str, path: str, caller: Calling) -> Response:
     """A task by its path. Operators also get its result, why each step was taken, and for each
     attempt what it was given and called; of long texts the beginning and the id of a blob."""
@@ -304,23 +305,23 @@ async def _task(caller: ServiceCaller, run_id: str, path: str) -> JsonValue:
 async def read_report(
     run_id: str,
     caller: Calling,
-    format: Literal["html", "md"] = "html",
-    file: Annotated[str | None, Query(description="Another file of the team's report.")] = None,
+    file: Annotated[str, Query(description="Of the team's report; `report.md` is there, too.")] = (
+        REPORT
+    ),
 ) -> Response:
     """The report that the team makes of the answer, or the answer as a page."""
     known, record = await caller.visible(run_id), await caller.record(run_id)
     if (answer := record.history.state.answer) is None:
         raise HttpProblem(409, f"run {run_id!r} has no answer yet")
     team = caller.service.supervisor(known.team).team
-    shown = seen_answer(answer, operator=caller.is_operator)
+    shown = documents.seen_answer(answer, operator=caller.is_operator)
     text = shown.answer or f"There is no answer: the run is {answer.status}."
     files = await asyncio.to_thread(report_files, shown, team, text)
-    name = file or (REPORT if format == "html" else "report.md")
-    if name not in files:
-        raise HttpProblem(404, f"there is no {name!r:.200}", extra={"files": [*files]})
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    kind = {"report.md": "text/markdown", "report.html": "text/html"}.get(name, kind)
+    if file not in files:
+        raise HttpProblem(404, f"there is no {file!r:.200}", extra={"files": [*files]})
+    kind = {".md": "text/markdown", ".html": "text/html"}.get(PurePath(file).suffix)
+    kind = kind or mimetypes.guess_type(file)[0] or "application/octet-stream"
     headers = {"content-security-policy": _SANDBOX}
-    if file is not None:
+    if not file.startswith("report."):
         headers["content-disposition"] = "attachment"
-    return Response(files[name], media_type=kind, headers=headers)
+    return Response(files[file], media_type=kind, headers=headers)

@@ -53,6 +53,8 @@ class ClientTurn:
     """Whether the client gets the output as JSON in place of the text."""
     background: bool = False
     """Whether the client waits for replies of people, too, and may leave and come back."""
+    progress: bool = False
+    """Whether it is told how far the run is."""
     stored: bool = False
     """Whether it was begun before, so that the run goes on if this client leaves."""
 
@@ -123,7 +125,7 @@ class ClientTurn:
                         if text is not None and (rest := _rest(text, sent)):
                             yield rest
                         yield event.answer
-                    case events.RunEvent(within=()) if line := _step(event):
+                    case events.RunEvent(within=()) if self.progress and (line := _step(event)):
                         yield ProgressLine(line)
                     case _:
                         pass
