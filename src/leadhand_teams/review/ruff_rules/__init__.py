@@ -20,7 +20,7 @@ from leadhand.tools.ruff import UNKNOWN_RULE, UNREADABLE, Diagnostic, check
 from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.lens import Seen, data_limit
-from leadhand_teams.review.ruff_rules import closures, defaults, judges, names, protections
+from leadhand_teams.review.ruff_rules import closures, judges, names
 from leadhand_teams.review.ruff_rules.hits import Judge, RuffHit, finding, ruff_message
 from leadhand_teams.review.rules import LensRule, rules
 from leadhand_teams.review.syntax import is_test
@@ -130,13 +130,7 @@ def _judged(
             yield finding(rule, file, one.line, one.end_line, message)
 
 
-_MODULES = {
-    "closures": closures,
-    "defaults": defaults,
-    "judges": judges,
-    "names": names,
-    "protections": protections,
-}
+_MODULES = {"closures": closures, "judges": judges, "names": names}
 
 
 def _judge(rule: LensRule) -> Judge:

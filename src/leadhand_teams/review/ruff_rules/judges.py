@@ -7,13 +7,20 @@ import ast
 import re
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.ruff_rules.hits import RuffHit
+from leadhand_teams.review.ruff_rules.hits import RuffHit, ruff_message
 
 _LOGGER = re.compile(r"(?:^|[._])(?:log|logger|logging)$", re.IGNORECASE)
 _HANDLES = re.compile(
     r"exc|err|fail|fatal|catch|trace|log|handle|report|^on_|callback", re.IGNORECASE
 )
 _DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
+_CHANGES = syntax.words_of("loops.changes")
+_MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
+_CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
+CALLERS_CHOICE = syntax.words_of("protections.callers_choice")
+"""Words of conditions that leave the decision to a caller or a setting."""
+
+_PROTECTED = syntax.words_of("protections.protected")
 
 
 def unused_comparison(hit: RuffHit) -> str | None:
@@ -115,3 +122,123 @@ def blocking(hit: RuffHit) -> str | None:
     if (name == "input" and where == "main") or ast.unparse(node).endswith("sleep(0)"):
         return None
     return f"`{name}` blocks inside the coroutine function `{where}`."
+
+
+def leaking_default(hit: RuffHit) -> str | None:
+    """The message for a mutable default that leaks; one that is only read is harmless."""
+    default = hit.node(ast.expr)
+    function = hit.tree.enclosing(default, *syntax.FUNCTIONS) if default is not None else None
+    if default is None or function is None or not _empty(default):
+        return None
+    # Each call of an outer function creates its inner functions and their defaults anew.
+    if not isinstance(hit.tree.enclosing_scope(function), ast.ClassDef | ast.Module):
+        return None
+    defaults = syntax.defaults(function)
+    name = next((name for name, value in defaults.items() if value is default), "")
+    # `def f(x, _cache={})` is the usual way to keep state between calls on purpose.
+    if not name or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
+        return None
+    body = list(syntax.walk_scope(function.body))
+    if any(isinstance(one, ast.Name) and one.id == name and _stores(one) for one in body):
+        return None  # it may change a copy
+    leaks = [
+        (syntax.line_of(one), how)
+        for one in body
+        if (how := "changes" if _changes(one, name) else _passes_on(hit.tree, one, name))
+    ]
+    if not leaks:
+        return None
+    line, how = min(leaks)
+    return f"`{function.name}` {how} its default `{name}={ast.unparse(default)}` (line {line})."
+
+
+def _empty(default: ast.expr) -> bool:
+    """Whether the default is an empty collection; `n=[0]` keeps state on purpose."""
+    if isinstance(default, ast.Call):
+        is_made = syntax.last_name(default.func) in _MAKES
+        return is_made and not default.args and not default.keywords
+    if isinstance(default, ast.Dict):
+        return not default.keys
+    return isinstance(default, ast.List) and not default.elts
+
+
+def _passes_on(tree: syntax.Tree, node: ast.AST, name: str) -> str:
+    value = getattr(node, "value", None)
+    if not isinstance(value, ast.Name) or value.id != name:
+        return ""
+    if isinstance(node, ast.Return):
+        return "returns"
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        owner, stored = tree.enclosing(target, ast.ClassDef), syntax.dotted(target)
+        if "." in stored and owner and any(_changes(one, stored) for one in ast.walk(owner)):
+            return "stores"
+    return ""
+
+
+def _changes(node: ast.AST, name: str) -> bool:
+    """Whether `node` changes the object that `name`, which may be dotted, stands for."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _CHANGES and syntax.dotted(node.func.value) == name
+    if isinstance(node, ast.Subscript) and _stores(node):
+        return syntax.dotted(node.value) == name
+    return isinstance(node, ast.AugAssign) and syntax.dotted(node.target) == name and "." in name
+
+
+def _stores(node: ast.Name | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store | ast.Del)
+
+
+def is_callers_choice(tree: syntax.Tree, node: ast.AST) -> bool:
+    """Whether a condition or the name of the function around `node` shows that a caller decides."""
+    function = tree.enclosing(node, *syntax.FUNCTIONS)
+    around = ast.walk(function) if function is not None else tree.ancestors(node)
+    tests = [ast.unparse(one.test) for one in around if isinstance(one, ast.If | ast.IfExp)]
+    named = syntax.words(function.name) if function is not None else []
+    chosen = not CALLERS_CHOICE.isdisjoint(syntax.words(" ".join(tests)))
+    return chosen or not {"unverified", "insecure", "noverify"}.isdisjoint(named)
+
+
+def without_callers_choice(hit: RuffHit) -> str | None:
+    """Not where a caller decides."""
+    return None if hit.call and is_callers_choice(hit.tree, hit.call) else ruff_message(hit)
+
+
+def protects(hit: RuffHit) -> str | None:
+    """Only if names say that the hash protects a password, a signature or the like.
+
+    Checksums and cache keys are left alone.
+    """
+    node = hit.call
+    if node is None:
+        return None
+    about = ", ".join(ast.unparse(one) for one in node.args)
+    found = [word for word in syntax.words(f"{about} {_target(hit, node)}") if word in _PROTECTED]
+    algorithm = re.search(r"\b(?:md[245]|sha1?)\b", ast.unparse(node), re.IGNORECASE)
+    what = algorithm[0] if algorithm else syntax.dotted(node.func)
+    return f"`{what}` is used to protect `{found[0]}`." if found else None
+
+
+def world_writable(hit: RuffHit) -> str | None:
+    """Only masks that let every user write, without the sticky bit."""
+    node = hit.call
+    modes = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)] if node else []
+    numbers = [mode for mode in modes if isinstance(mode, int)]
+    named = node is not None and re.search(r"\bS_(?:IWOTH|IRWXO)\b", ast.unparse(node))
+    if not named and not any(mode & 0o002 and not mode & 0o1000 for mode in numbers):
+        return None
+    return ruff_message(hit)
+
+
+def binds(hit: RuffHit) -> str | None:
+    """Only the address of a socket: other code compares and shows such addresses."""
+    node = hit.call
+    if node is None or not syntax.dotted(node.func).endswith(".bind"):
+        return None
+    return "The socket accepts connections on every interface."
+
+
+def _target(hit: RuffHit, node: ast.AST) -> str:
+    """The name that the statement around `node` assigns to; empty if it assigns to none."""
+    statement = hit.tree.statement(node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return ast.unparse(target).rsplit(".", 1)[-1] if target is not None else ""

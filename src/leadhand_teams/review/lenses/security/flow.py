@@ -8,7 +8,6 @@ import ast
 from collections.abc import Callable, Sequence
 
 from leadhand_teams.review.lenses.security import sources, values
-from leadhand_teams.review.lenses.security.checks import checked_names
 from leadhand_teams.review.lenses.security.events import (
     Assignment,
     Comparison,
@@ -88,7 +87,7 @@ class _Reader:
                 return None
             case ast.If() | ast.While():
                 self._value(node.test, env)
-                inside = _with_checked(env, checked_names(node.test))
+                inside = _with_checked(env, sources.checked_names(node.test))
                 body = self.block(node.body, dict(inside))
                 if isinstance(node, ast.While):
                     return _joined(env, body, self.block(node.orelse, env))
@@ -107,7 +106,7 @@ class _Reader:
                 return self._try(node, env)
             case ast.Assert():
                 self._value(node.test, env)
-                return _with_checked(env, checked_names(node.test))
+                return _with_checked(env, sources.checked_names(node.test))
             case ast.Match():
                 self._value(node.subject, env)
                 return _joined(*(self.block(case.body, dict(env)) for case in node.cases), env)
@@ -191,7 +190,7 @@ class _Reader:
                 return values.merge([self._value(part, env) for part in parts])
             case ast.IfExp():
                 self._value(node.test, env)
-                inside = _with_checked(env, checked_names(node.test))
+                inside = _with_checked(env, sources.checked_names(node.test))
                 both = [self._value(node.body, inside), self._value(node.orelse, inside)]
                 return values.merge(both)
             case ast.Compare():
@@ -311,7 +310,7 @@ class _Reader:
             _bind(part.target, self._value(part.iter, inside).whole(), inside)
             for test in part.ifs:
                 self._value(test, inside)
-                inside = _with_checked(inside, checked_names(test))
+                inside = _with_checked(inside, sources.checked_names(test))
         if isinstance(node, ast.DictComp):
             self._value(node.key, inside)
             return self._value(node.value, inside)

@@ -15,7 +15,7 @@ from leadhand_teams.review.lenses.security.events import (
     hit,
 )
 from leadhand_teams.review.lenses.security.values import Trust
-from leadhand_teams.review.ruff_rules.protections import is_callers_choice
+from leadhand_teams.review.ruff_rules.judges import is_callers_choice
 from leadhand_teams.review.syntax import Tree, dotted, word_set, words, words_of
 
 _PASSWORDS = word_set("password passwd pwd passphrase passwords")

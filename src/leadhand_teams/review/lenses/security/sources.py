@@ -5,12 +5,13 @@ standard library or a framework.
 """
 
 import ast
+import itertools
 import re
 
 from leadhand_teams.review.lenses.security import values
 from leadhand_teams.review.lenses.security.events import Scope
 from leadhand_teams.review.lenses.security.values import NOTHING, UNKNOWN, Trust, Value
-from leadhand_teams.review.syntax import Function, dotted, word_rows, words_of
+from leadhand_teams.review.syntax import Function, dotted, last_name, word_rows, words, words_of
 
 EVERY_USE = words_of("sources.every_use")
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
@@ -45,6 +46,10 @@ _RETURN_ARGUMENT = words_of("sources.return_argument")
 _OPENERS = words_of("sources.openers")
 _RETURN_RECEIVER = words_of("sources.return_receiver")
 """Methods that return their object or a part of it."""
+_NO_CHECKS = words_of("checks.no_checks")
+_IDENTITY = words_of("checks.identity")
+"""A check of a user's identity says nothing about the user's input."""
+_MAX_NODES = 400
 
 
 def attribute_trust(name: str, scope: Scope) -> Trust | None:
@@ -167,3 +172,34 @@ def _names(annotation: ast.expr) -> set[str]:
     text = re.sub(r"\w+\.", "", ast.unparse(annotation).strip("'\""))
     outer = re.sub(r"\[.*\]", "", text) if not text.startswith("Optional") else text
     return set(re.findall(r"\w+", outer))
+
+
+def checked_names(test: ast.expr) -> set[str]:
+    """The names (`name` or `self.name`) that `test` checks."""
+    found: set[str] = set()
+    for node in itertools.islice(ast.walk(test), _MAX_NODES):
+        if isinstance(node, ast.Call):
+            last = last_name(node.func)
+            if last not in _NO_CHECKS and not _IDENTITY & set(words(last)):
+                owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+                found |= _named_in(*node.args, *(one.value for one in node.keywords), *owner)
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for operator, (left, right) in zip(node.ops, itertools.pairwise(sides), strict=True):
+                both = (left, right)
+                empty = any(isinstance(one, ast.Constant) and not one.value for one in both)
+                if isinstance(operator, ast.In | ast.NotIn):
+                    found |= _named_in(left, *([right] if isinstance(left, ast.Constant) else []))
+                elif isinstance(operator, ast.Eq | ast.NotEq) and not empty:
+                    found |= _named_in(*both)
+    return found - {"", "self", "cls"}
+
+
+def _named_in(*nodes: ast.expr) -> set[str]:
+    """The names (`name` or `self.name`) in `nodes`."""
+    return {
+        dotted(part)
+        for node in nodes
+        for part in itertools.islice(ast.walk(node), _MAX_NODES)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
