@@ -23,10 +23,11 @@ from leadhand_teams.contracts.recognition import (
     EVIDENCE,
     UNKNOWN,
     VERDICTS,
+    StatementCues,
     StatementWeights,
     signals,
-    statements,
 )
+from leadhand_teams.contracts.wording import table
 
 WEIGHTS = Path("src/leadhand_teams/contracts/weights/statements.json")
 NAMES: dict[str, Verdict] = {
@@ -50,8 +51,9 @@ class Statements:
 
     def __init__(self, data: Corpus) -> None:
         self.data = data
-        self.names = sorted(statements())
-        self.cues = {name: data.cues(statements()[name].every) for name in self.names}
+        self.rows = table(StatementCues, "statements.yaml")
+        self.names = sorted(self.rows)
+        self.cues = {name: data.cues(self.rows[name].every) for name in self.names}
         self.gold: dict[str, np.ndarray] = {}
         for name in self.names:
             bears = data.gold([self.evidence(d, name) for d in data.all])
@@ -95,14 +97,12 @@ class Statements:
         own = np.where(self.data.document == document)[0]
         return own[np.argsort(-scores[name][0, own], kind="stable")]
 
-    def signals(self, scores: Scores, name: str, document: int) -> tuple[float, ...]:
+    def signals(self, scores: Scores, name: str, document: int) -> list[float]:
         order = self.best(scores, name, document)
         best, likely = order[:EVIDENCE], order[: 3 * EVIDENCE]
-        odds, others = scores[name], len(statements()[name].cues)
+        odds, others = scores[name], len(self.rows[name].cues)
         return signals(
-            [float(value) for value in odds[0, best]],
-            float(odds[1, likely].max()),
-            float(odds[2, likely].max()),
+            (*odds[0, best[:2]], odds[1, likely].max(), odds[2, likely].max()),
             [int(self.cues[name][index, :others].sum()) for index in best],
             [int(self.cues[name][index, others:].sum()) for index in best],
         )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from leadhand_teams.contracts.documents import Contract, ContractPassage
 from leadhand_teams.contracts.output import Clause
 from leadhand_teams.contracts.recognition import Cues, Recogniser, log_odds, matched
-from leadhand_teams.contracts.wording import packaged, wording
+from leadhand_teams.contracts.wording import table, wording
 from leadhand_teams.shared import values
 
 TermKind = Literal["law", "party", "date", "end", "money", "percent", "period"]
@@ -37,12 +37,9 @@ class Category(BaseModel):
 @cache
 def categories() -> Mapping[str, Category]:
     """All categories that can be found, by name."""
-    rows = TypeAdapter(dict[str, Category]).validate_python(packaged("categories.yaml"))
-    weights = packaged("weights/clauses.json")
-    trained = TypeAdapter(dict[str, Recogniser]).validate_python(weights)
-    return {
-        name: one.model_copy(update={"weights": trained.get(name)}) for name, one in rows.items()
-    }
+    trained = table(Recogniser, "weights/clauses.json")
+    rows = table(Category, "categories.yaml").items()
+    return {name: one.model_copy(update={"weights": trained.get(name)}) for name, one in rows}
 
 
 def asked(request: str) -> tuple[str, ...]:
@@ -110,21 +107,17 @@ def limits(clause: str) -> list[Limit]:
         clause: The clause, word for word; "sixty (60) days" is one period.
     """
     found: list[Limit] = []
+    counts = table(float, "quantities.yaml")
     for match in wording("period").finditer(clause):
         unit, word = match["unit"].lower(), (match["word"] or "").lower()
-        number = float(match["digits"] or match["number"] or _quantities()[word])
+        number = float(match["digits"] or match["number"] or counts[word])
         text = f"{number:g} {unit}{'' if number == 1 else 's'}"
-        found.append(Limit("period", number * _quantities()[unit], text, match.start()))
+        found.append(Limit("period", number * counts[unit], text, match.start()))
     for one in values.amounts(clause):
         if one.unit:
             kind = "percent" if one.unit == "%" else "money"
             found.append(Limit(kind, one.value, " ".join(one.text.split()), one.start))
     return found
-
-
-@cache
-def _quantities() -> Mapping[str, float]:
-    return TypeAdapter(dict[str, float]).validate_python(packaged("quantities.yaml"))
 
 
 def limits_of(kind: TermKind | None, near: str, clause: str) -> list[Limit]:

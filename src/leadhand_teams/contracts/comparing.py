@@ -14,7 +14,6 @@ from leadhand_teams.contracts.wording import wording
 
 SAME = 60.0
 """From this similarity on, of 100, two passages are versions of one another."""
-MIN_CHARACTERS = 25
 _LOOSER_IF_MORE = ("Cap On Liability", "License Grant")
 """Categories whose limits bind less if they rise."""
 _NUMBERING = re.compile(r"^\W*(?:section|article|clause)?\s*(?:[\d.]+|\(?[a-z])[.)\s]\s*")
@@ -22,7 +21,9 @@ _NUMBERING = re.compile(r"^\W*(?:section|article|clause)?\s*(?:[\d.]+|\(?[a-z])[
 
 def compare(before: Contract, after: Contract) -> list[VersionChange]:
     """What differs in `after`, in its order, then what `before` alone has."""
-    old, new = _others(before, after), _others(after, before)
+    known_old, known_new = ({_key(one) for one in each.passages} for each in (before, after))
+    old = [one for one in before.passages if _key(one) not in known_new]
+    new = [one for one in after.passages if _key(one) not in known_old]
     pairs = _pairs(old, new)
     found: list[tuple[ContractPassage | None, ContractPassage | None]] = []
     found += [(pairs.get(one), one) for one in new]
@@ -93,13 +94,6 @@ def _limits_moved(before: str, after: str, *, more_is_looser: bool) -> tuple[int
     return moved, why
 
 
-def _others(contract: Contract, version: Contract) -> list[ContractPassage]:
-    """The passages that another version has not."""
-    known = {_key(one) for one in version.passages}
-    every = (one for one in contract.passages if one.end - one.start >= MIN_CHARACTERS)
-    return [one for one in every if _key(one) not in known]
-
-
 def _key(passage: ContractPassage) -> str:
     """The words without numbering, so that a moved or renumbered clause is not a change."""
     return " ".join(re.findall(r"\w+", _NUMBERING.sub("", passage.plain)))
@@ -109,17 +103,17 @@ def _pairs(
     old: Sequence[ContractPassage], new: Sequence[ContractPassage]
 ) -> dict[ContractPassage, ContractPassage]:
     """By new passage, the old one that it is a version of; the most similar are paired first."""
-    choices = [_key(one) for one in old]
-    ranked: list[tuple[float, int, int]] = []
-    for i, one in enumerate(new):
-        alike = process.extract(
-            _key(one), choices, scorer=fuzz.token_sort_ratio, score_cutoff=SAME, limit=5
+    keys = {one: _key(one) for one in old}
+    alike: list[tuple[float, ContractPassage, ContractPassage]] = []
+    for one in new:
+        scored = process.extract(
+            _key(one), keys, scorer=fuzz.token_sort_ratio, score_cutoff=SAME, limit=5
         )
-        ranked += [(score, i, j) for _, score, j in alike]
+        alike += [(score, one, other) for _, score, other in scored]
     pairs: dict[ContractPassage, ContractPassage] = {}
-    for _, i, j in sorted(ranked, reverse=True):
-        if new[i] not in pairs and old[j] not in pairs.values():
-            pairs[new[i]] = old[j]
+    for _, one, other in sorted(alike, key=lambda found: -found[0]):
+        if one not in pairs and other not in pairs.values():
+            pairs[one] = other
     return pairs
 
 

@@ -37,9 +37,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     parts = {path: -2 if used[Path(path).name] > 1 else -1 for path in contracts}
     names = {path: "/".join(Path(path).parts[part:]) for path, part in parts.items()}
     tasks: list[Task] = []
-    for path in contracts:
-        if all(path != before for before, _ in pairs):
-            tasks += _tasks(path, names[path], wanted, request.text, books)
+    for path in (one for one in contracts if one not in dict(pairs)):
+        tasks += _tasks(path, names[path], wanted, request.text, books)
     for before, after in pairs:
         job = Job(names=(names[before], names[after]))
         old, new = job.names

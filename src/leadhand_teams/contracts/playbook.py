@@ -20,8 +20,8 @@ from leadhand.errors import InputError
 from leadhand_teams.contracts.clauses import categories, clause, jurisdictions, limits, limits_of
 from leadhand_teams.contracts.documents import Contract, ContractPassage
 from leadhand_teams.contracts.output import Clause, ContractQuote, RuleVerdict, Severity, Verdict
-from leadhand_teams.contracts.recognition import judged, statements
-from leadhand_teams.contracts.wording import packaged
+from leadhand_teams.contracts.recognition import StatementCues, judged
+from leadhand_teams.contracts.wording import packaged, table
 
 PACKAGED = ("nda", "services", "commercial")
 """Those that a request may name."""
@@ -186,7 +186,7 @@ def _found(contract: Contract, rule: PlaybookRule) -> tuple[Verdict, Sequence[Co
     """The verdict on a rule, its quotes, best first, and why."""
     if against := _against(contract, rule):
         return "contradicted", against, ""
-    if rule.category is None and rule.id in statements():
+    if rule.category is None and rule.id in table(StatementCues, "statements.yaml"):
         verdict, passages = judged(contract.passages, rule.id)
         return verdict, passages, ""
     if rule.category is None:

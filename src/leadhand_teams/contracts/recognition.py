@@ -6,14 +6,13 @@ Linear models over words and cues. `benchmarks/teams/contract_clauses.py` and
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from leadhand_teams.contracts.documents import ContractPassage
 from leadhand_teams.contracts.output import Verdict
-from leadhand_teams.contracts.wording import packaged
+from leadhand_teams.contracts.wording import table
 
 CUE_SCALE = 0.5
 """What a matched cue counts beside the words, whose squares add up to 1."""
@@ -83,51 +82,31 @@ def judged(
     passages: Sequence[ContractPassage], statement: str
 ) -> tuple[Verdict, Sequence[ContractPassage]]:
     """The verdict of an NDA on a statement, with the passages that bear on it, best first."""
-    weights, cues = statement_weights()[statement], statements()[statement]
+    weights = table(StatementWeights, "weights/statements.json")[statement]
+    cues = table(StatementCues, "statements.yaml")[statement]
     bearing = [log_odds(one, weights.bears, cues.every) for one in passages]
     order = sorted(range(len(passages)), key=lambda index: -bearing[index])
     likely = [passages[index] for index in order[: 3 * EVIDENCE]]
-    supports, denies = (
+    best = likely[:EVIDENCE]
+    others = (
         max((log_odds(one, weight, cues.every) for one in likely if weight), default=UNKNOWN)
         for weight in (weights.supports, weights.denies)
     )
-    best = likely[:EVIDENCE]
     found = signals(
-        [bearing[index] for index in order],
-        supports,
-        denies,
+        (*sorted((*bearing, UNKNOWN, UNKNOWN), reverse=True)[:2], *others),
         [len(matched(one, cues.cues)) for one in best],
         [len(matched(one, cues.denies)) for one in best],
     )
-    scores = {
-        verdict: sum(a * b for a, b in zip(weights.verdicts[verdict], (*found, 1.0), strict=True))
-        for verdict in VERDICTS
-    }
-    return max(VERDICTS, key=lambda one: scores[one]), best
+
+    def score(verdict: Verdict) -> float:
+        return sum(a * b for a, b in zip(weights.verdicts[verdict], (*found, 1.0), strict=True))
+
+    return max(VERDICTS, key=score), best
 
 
-def signals(
-    bearing: Sequence[float],
-    supports: float,
-    denies: float,
-    said: Sequence[int],
-    denied: Sequence[int],
-) -> tuple[float, ...]:
-    """What the verdict is weighed on: the odds of the passages, best first, and how many cues for
-    and against the statement each of the best matches."""
-    first, second = (*bearing[:2], UNKNOWN, UNKNOWN)[:2]
-    cues = (sum(map(bool, denied)) / EVIDENCE, max(denied, default=0) / 2, max(said, default=0) / 3)
-    return (first / 3, second / 3, supports / 3, denies / 3, *cues)
-
-
-@cache
-def statements() -> Mapping[str, StatementCues]:
-    """The cues of all statements by their ids."""
-    return TypeAdapter(dict[str, StatementCues]).validate_python(packaged("statements.yaml"))
-
-
-@cache
-def statement_weights() -> Mapping[str, StatementWeights]:
-    """Their weights."""
-    kind = TypeAdapter(dict[str, StatementWeights])
-    return kind.validate_python(packaged("weights/statements.json"))
+def signals(odds: Iterable[float], said: Sequence[int], denied: Sequence[int]) -> list[float]:
+    """What the verdict is weighed on: the odds of the two best passages, the highest that one
+    supports or denies it, and how many cues for and against it each of the best matches."""
+    share = sum(map(bool, denied)) / EVIDENCE
+    most = (max(denied, default=0) / 2, max(said, default=0) / 3)
+    return [*(one / 3 for one in odds), share, *most]

@@ -2,11 +2,15 @@
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 import yaml
 from pydantic import JsonValue, TypeAdapter
+
+T = TypeVar("T")
 
 
 @cache
@@ -17,8 +21,16 @@ def packaged(name: str) -> JsonValue:
 
 
 @cache
+def table(kind: type[T], name: str) -> Mapping[str, T]:
+    """The rows of such a file by their names."""
+    adapter, rows = TypeAdapter(kind), packaged(name)
+    assert isinstance(rows, dict)
+    return {key: adapter.validate_python(row) for key, row in rows.items()}
+
+
+@cache
 def wording(name: str) -> re.Pattern[str]:
     """A pattern of `wording.yaml`."""
-    listed = TypeAdapter(dict[str, list[str]]).validate_python(packaged("wording.yaml"))
+    listed = table(list[str], "wording.yaml")
     text = "|".join(listed[name]).replace("{number}", listed["number"][0])
     return re.compile(text, re.IGNORECASE)
