@@ -70,6 +70,16 @@ def numbered(lines: Sequence[str], first_line: int) -> str:
     return "\n".join(f"{number:>5} | {_cut(text)}" for number, text in enumerate(lines, first_line))
 
 
+def fitting(entries: Sequence[str], max_chars: int) -> str:
+    """The first entries, one after the other, that fit, and how many do not."""
+    room = max_chars
+    for number, entry in enumerate(entries):
+        room -= len(entry) + 1
+        if room < 0:
+            return "\n".join([*entries[:number], f"(and {len(entries) - number:,} more)"])
+    return "\n".join(entries)
+
+
 def _span(hunk: Hunk) -> tuple[int, int]:
     """The first new line of a hunk and the one after its last; the same if it adds none."""
     first = hunk.new_start if hunk.new_count else hunk.new_start + 1

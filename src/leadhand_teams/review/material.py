@@ -12,6 +12,7 @@ from leadhand.extension.findings import Finding, LensReport
 from leadhand.extension.roles import MaterialFunction
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.chunks import Chunks
+from leadhand_teams.review.diff_rows import fitting
 from leadhand_teams.review.lenses.comments import written_beside
 from leadhand_teams.review.lenses.guidelines import documents, stated_rules
 from leadhand_teams.review.lenses.past_reviews import earlier_comments
@@ -134,14 +135,5 @@ def _findings(handoff: Handoff) -> Iterator[Finding]:
 
 
 def _lines(entries: Iterable[str]) -> str:
-    """The distinct entries that fit, and how many do not."""
-    distinct = list(dict.fromkeys(entries))
-    shown: list[str] = []
-    room = _MAX_KNOWN_CHARS
-    for entry in distinct:
-        room -= len(entry) + 1
-        if room < 0:
-            shown.append(f"(and {len(distinct) - len(shown):,} more)")
-            break
-        shown.append(entry)
-    return "\n".join(shown)
+    """The distinct entries that fit."""
+    return fitting([*dict.fromkeys(entries)], _MAX_KNOWN_CHARS)

@@ -10,7 +10,6 @@ import binascii
 import re
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from leadhand.extension.findings import Finding
 from leadhand.tools.tokens import FORMATS, MARKS
@@ -54,13 +53,6 @@ _LOCAL_HOST = re.compile(
     r"|rabbitmq)$|example|\.(?:test|local|invalid)$|^[a-z]$|foo|bar|domain",
     re.IGNORECASE,
 )
-
-
-class SecretSpan(NamedTuple):
-    """The position of a secret in a line."""
-
-    start: int
-    end: int
 
 
 def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
@@ -112,30 +104,30 @@ def safe_quote(line: str) -> str:
     """The longest part of `line` without a secret, verbatim and at most 300 characters."""
     text = line[:_MAX_LINE]
     best, start = "", 0
-    for span in (*sorted(secret_spans(text)), SecretSpan(len(text), len(text))):
-        part = text[start : span.start].strip()
+    for first, end in (*sorted(secret_spans(text)), (len(text), len(text))):
+        part = text[start:first].strip()
         best = part if len(part) > len(best) else best
-        start = max(start, span.end)
+        start = max(start, end)
     return best[:300].strip()
 
 
 def mask_secrets(text: str) -> str:
     """`text` with `***` for every secret."""
-    for span in sorted(secret_spans(text), reverse=True):
-        text = f"{text[: span.start]}***{text[span.end :]}"
+    for first, end in sorted(secret_spans(text), reverse=True):
+        text = f"{text[:first]}***{text[end:]}"
     return text
 
 
-def secret_spans(line: str) -> tuple[SecretSpan, ...]:
+def secret_spans(line: str) -> tuple[tuple[int, int], ...]:
     """The positions of secrets in `line`, and of values assigned to names for secrets."""
     text = line[:_MAX_LINE]
     found = (
-        [SecretSpan(start + 4, end) for _, start, end in _tokens(text)]
+        [(start + 4, end) for _, start, end in _tokens(text)]
         if any(map(text.__contains__, MARKS))
         else []
     )
-    found.extend(SecretSpan(match.start(2), match.end(2)) for match in _URL.finditer(text))
-    found.extend(SecretSpan(match.start(2), match.end(2)) for match in _ASSIGNED.finditer(text))
+    found.extend((match.start(2), match.end(2)) for match in _URL.finditer(text))
+    found.extend((match.start(2), match.end(2)) for match in _ASSIGNED.finditer(text))
     return tuple(found)
 
 

@@ -18,6 +18,7 @@ from leadhand import LeadhandError
 from leadhand.tools.git import grep, read_blobs
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.review.change import Change, ChangedFile, parse_python
+from leadhand_teams.review.diff_rows import fitting
 from leadhand_teams.review.syntax import (
     FUNCTIONS,
     Function,
@@ -125,16 +126,8 @@ class Usages:
             for one, places in self.places.items()
             if one.path in known
         }
-        texts: list[str] = []
-        room = MAX_CHARS
-        used = [one for one in found if found[one]]
-        for number, one in enumerate(used):
-            text = _about(one, found[one])
-            room -= len(text) + 1
-            if room < 0:
-                texts.append(f"... and {counted(len(used) - number, 'more definition')}")
-                break
-            texts.append(text)
+        used = [_about(one, places) for one, places in found.items() if places]
+        texts = [fitting(used, MAX_CHARS)]
         # What is private is tested by its callers.
         expected = (one for one in found if kind == "callers" or not one.name.startswith("_"))
         if unused := [one.full_name for one in expected if not found[one]]:

@@ -103,7 +103,7 @@ def test_what_there_is_no_room_for_is_counted(tmp_path: Path) -> None:
     )
     text = found.about(["shop.py"], "callers")
     assert "  ... and 2 more places in 1 file\n" in text
-    assert text.splitlines()[-1] == f"... and {90 - text.count('(shop.py:')} more definitions"
+    assert text.splitlines()[-1] == f"(and {90 - text.count('(shop.py:')} more)"
     assert len(text) < MAX_CHARS + 100
     assert lines(found, "tests")[-1].endswith(" and 70 more.")
 

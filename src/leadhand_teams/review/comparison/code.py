@@ -120,6 +120,48 @@ class Code:
         ]
 
 
+@functools.lru_cache(maxsize=8)
+def base_codes(file: ChangedFile) -> dict[str, Code]:
+    """The definitions of the old side, as `codes` has them."""
+    return codes(file, file.base_tree, file.base_lines, file.removed)
+
+
+@functools.lru_cache(maxsize=8)
+def head_codes(file: ChangedFile) -> dict[str, Code]:
+    """The definitions of the new side."""
+    return codes(file, file.head_tree, file.head_lines, file.added)
+
+
+def codes(
+    file: ChangedFile, tree: ast.Module | None, lines: list[str], changed: Mapping[int, str]
+) -> dict[str, Code]:
+    """The definitions of one side of a file by qualified name, the module under an empty one.
+
+    The second one of a name has the key `name#2`, and so on.
+    """
+    if tree is None:
+        return {}
+    found: dict[str, Definition] = {"": tree, **definitions(tree)}
+    return {key: Code(file, key.split("#")[0], node, lines, changed) for key, node in found.items()}
+
+
+def definitions(tree: ast.Module) -> dict[str, syntax.Function | ast.ClassDef]:
+    """Functions and classes by qualified name; the second one of a name has the key `name#2`."""
+    found: dict[str, syntax.Function | ast.ClassDef] = {}
+    seen: Counter[str] = Counter()
+    waiting: list[tuple[str, ast.stmt]] = [("", statement) for statement in reversed(tree.body)]
+    while waiting:
+        prefix, statement = waiting.pop()
+        if isinstance(statement, DEFINITIONS):
+            name = f"{prefix}{statement.name}"
+            seen[name] += 1
+            found[name if seen[name] == 1 else f"{name}#{seen[name]}"] = statement
+            prefix = f"{name}."
+        for block in syntax.blocks(statement):
+            waiting += [(prefix, inner) for inner in block]
+    return found
+
+
 def span(node: Placed) -> range:
     """The lines of a node."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)

@@ -8,15 +8,16 @@ import ast
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.comparison import vocabulary
 from leadhand_teams.review.comparison.code import (
-    DEFINITIONS,
     Code,
+    base_codes,
+    head_codes,
     similarity,
     span,
     squeezed,
@@ -24,7 +25,7 @@ from leadhand_teams.review.comparison.code import (
 from leadhand_teams.review.comparison.edits import BothSides, Edit, edits
 from leadhand_teams.review.comparison.guards import subjects_of
 from leadhand_teams.review.comparison.learned import BaseNames
-from leadhand_teams.review.comparison.parts import Definition, Kind, Part
+from leadhand_teams.review.comparison.parts import Kind, Part
 from leadhand_teams.review.syntax import is_test
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -157,7 +158,7 @@ class DefinitionPairs:
     def raises(self, name: str, exception: str) -> bool:
         """Whether a function or method `name` of a changed file, or of the base, raises it."""
         nodes = (
-            code.node for file in self._files for code in _head(file).values()
+            code.node for file in self._files for code in head_codes(file).values()
             if code.name.rsplit(".", 1)[-1] == name
         )  # fmt: skip
         return any(_raises(node, exception) for node in nodes) or any(
@@ -206,7 +207,7 @@ class DefinitionPairs:
         found = {
             code.node.name
             for file in self._files
-            for code in _head(file).values()
+            for code in head_codes(file).values()
             if isinstance(code.node, syntax.FUNCTIONS)
             if not code.changed.keys().isdisjoint(span(code.node))
         }
@@ -224,7 +225,7 @@ class DefinitionPairs:
         if name not in self.deleted or not vocabulary.encodes(name):
             return False
         found = (
-            code for file in self._files for code in _base(file).values()
+            code for file in self._files for code in base_codes(file).values()
             if code.name.rsplit(".", 1)[-1] == name
         )  # fmt: skip
         code = next(found, None)
@@ -255,7 +256,7 @@ class DefinitionPairs:
         file = self._added_definitions.get(name)
         if file is None:
             return None
-        found = _head(file)
+        found = head_codes(file)
         return next((c for c in found.values() if c.name.rsplit(".", 1)[-1] == name), None)
 
     def adds_like(self, name: str) -> bool:
@@ -269,7 +270,7 @@ class DefinitionPairs:
     def class_after(self, code: Code) -> ast.ClassDef | None:
         """The class of a method after the change, if it has it still."""
         owner = code.name.rpartition(".")[0]
-        found = _head(code.file).get(owner) if owner else None
+        found = head_codes(code.file).get(owner) if owner else None
         return found.node if found is not None and isinstance(found.node, ast.ClassDef) else None
 
     def is_inlined(self, code: Code) -> bool:
@@ -292,13 +293,13 @@ class DefinitionPairs:
     def pairs(self, file: ChangedFile) -> Iterator[Pair]:
         """The definitions of `file` before the change, from which it removes lines."""
         if file.status == "deleted":  # what is gone with its file is no longer in use
-            for name, code in _base(file).items():
+            for name, code in base_codes(file).items():
                 moved = self.added_definition(name.rsplit(".", 1)[-1]) if name else None
                 if moved is not None:
                     yield Pair(code, moved)
         if file.status not in ("modified", "renamed"):
             return
-        old, new = _base(file), _head(file)
+        old, new = base_codes(file), head_codes(file)
         sizes, kept = (Counter(code.name for code in side.values()) for side in (old, new))
         unlike = {
             name for name in sizes if sizes[name] != kept[name] and sizes[name] + kept[name] > 2
@@ -327,29 +328,6 @@ def _raises(node: ast.AST, exception: str) -> bool:
     return any(one is not None and syntax.last_name(one) == exception for one in kinds)
 
 
-@functools.lru_cache(maxsize=8)
-def _base(file: ChangedFile) -> dict[str, Code]:
-    return codes(file, file.base_tree, file.base_lines, file.removed)
-
-
-@functools.lru_cache(maxsize=8)
-def _head(file: ChangedFile) -> dict[str, Code]:
-    return codes(file, file.head_tree, file.head_lines, file.added)
-
-
-def codes(
-    file: ChangedFile, tree: ast.Module | None, lines: list[str], changed: Mapping[int, str]
-) -> dict[str, Code]:
-    """The definitions of one side of a file by qualified name, the module under an empty one.
-
-    The second one of a name has the key `name#2`, and so on.
-    """
-    if tree is None:
-        return {}
-    found: dict[str, Definition] = {"": tree, **definitions(tree)}
-    return {key: Code(file, key.split("#")[0], node, lines, changed) for key, node in found.items()}
-
-
 def _imported(tree: ast.Module) -> set[tuple[str, str]]:
     """(name, module) of the functions that a module imports from others."""
     return {
@@ -358,23 +336,6 @@ def _imported(tree: ast.Module) -> set[tuple[str, str]]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-
-
-def definitions(tree: ast.Module) -> dict[str, syntax.Function | ast.ClassDef]:
-    """Functions and classes by qualified name; the second one of a name has the key `name#2`."""
-    found: dict[str, syntax.Function | ast.ClassDef] = {}
-    seen: Counter[str] = Counter()
-    waiting: list[tuple[str, ast.stmt]] = [("", statement) for statement in reversed(tree.body)]
-    while waiting:
-        prefix, statement = waiting.pop()
-        if isinstance(statement, DEFINITIONS):
-            name = f"{prefix}{statement.name}"
-            seen[name] += 1
-            found[name if seen[name] == 1 else f"{name}#{seen[name]}"] = statement
-            prefix = f"{name}."
-        for block in syntax.blocks(statement):
-            waiting += [(prefix, inner) for inner in block]
-    return found
 
 
 def _compared(node: ast.AST) -> set[tuple[str, str]]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from leadhand.extension.findings import Finding
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.comparison.pairs import definitions
-from leadhand_teams.review.diff_rows import numbered
+from leadhand_teams.review.comparison.code import definitions
+from leadhand_teams.review.diff_rows import fitting, numbered
 from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import FUNCTIONS, Function, indent
@@ -149,16 +149,14 @@ def _documented(node: Function | ast.ClassDef, lines: Sequence[str]) -> dict[str
 
 def written_beside(change: Change, paths: AbstractSet[str]) -> str:
     """The docstrings and comments beside what the change does to `paths`, with their lines."""
-    shown: list[str] = []
-    room = MAX_CHARS
-    for path in sorted(paths & change.by_path.keys()):
-        file = change.by_path[path]
-        for first, last in sorted({*_docstrings(file), *_asking(file)}):
-            if not file.touches(first, last):
-                text = f"{path}:\n{numbered(file.head_lines[first - 1 : last], first)}"
-                room -= len(text) + 1
-                shown += [text] if room > 0 else []
-    return "\n".join([*shown, "(more was left out)"] if room < 0 else shown)
+    shown = [
+        f"{path}:\n{numbered(file.head_lines[first - 1 : last], first)}"
+        for path, file in sorted(change.by_path.items())
+        if path in paths
+        for first, last in sorted({*_docstrings(file), *_asking(file)})
+        if not file.touches(first, last)
+    ]
+    return fitting(shown, MAX_CHARS)
 
 
 def _docstrings(file: ChangedFile) -> Iterator[tuple[int, int]]:

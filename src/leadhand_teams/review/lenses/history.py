@@ -17,7 +17,7 @@ from leadhand import LeadhandError
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand.tools.git import Commit, FilePatch, log, log_patches, read_blob
 from leadhand_teams.review.change import Change, ChangedFile, parse_python
-from leadhand_teams.review.comparison.pairs import definitions
+from leadhand_teams.review.comparison.code import definitions
 from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import is_code, pattern_of

@@ -20,6 +20,7 @@ from leadhand import Handoff, InputError
 from leadhand.extension.findings import LensReport, NotAssessed
 from leadhand.extension.output import clip, safe, sentence
 from leadhand_teams.review.change import Change
+from leadhand_teams.review.diff_rows import fitting
 from leadhand_teams.shared.search import Index
 
 MAX_CHARS = 8_000
@@ -102,12 +103,8 @@ def earlier_comments(change: Change, paths: AbstractSet[str], export: Path) -> s
         for hit in index.search(f"{file.path}\n{code}", _PER_HUNK):
             if hit.share >= _MIN_SHARE or comments[hit.item].path == file.path:
                 best[hit.item] = max(hit.score, best.get(hit.item, 0.0))
-    shown: list[str] = []
-    room = MAX_CHARS
-    for number in sorted(best, key=lambda number: (-best[number], number)):
-        room -= len(str(comments[number])) + 1
-        shown += [str(comments[number])] if room > 0 else []
-    return "\n".join(shown)
+    nearest = sorted(best, key=lambda number: (-best[number], number))
+    return fitting([str(comments[number]) for number in nearest], MAX_CHARS)
 
 
 @functools.lru_cache(maxsize=2)

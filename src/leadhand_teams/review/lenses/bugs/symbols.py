@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.comparison.pairs import definitions
+from leadhand_teams.review.comparison.code import definitions
 from leadhand_teams.review.syntax import (
     FUNCTIONS,
     Function,
