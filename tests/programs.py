@@ -139,7 +139,10 @@ class Forkserver:
         os.posix_spawn(argv[0], argv, self._env, file_actions=[life, ready], setsid=True)
         os.close(writer)
         with open(reader, "rb") as said:
-            assert said.readline() == b"ready\n", "it did not start"
+            is_ready = said.readline() == b"ready\n"
+        if not is_ready:
+            shutil.rmtree(self._folder)  # so that the next one fails by itself, too
+            raise AssertionError("it did not start")
 
     def clear(self) -> None:
         """End whatever is left, as a test that failed may have left it."""
