@@ -136,3 +136,4 @@ FRAMEWORKS = {
     "crewai": crewai,
 }
 """Makes an agent that calls its model, weighs, and calls its model again."""
+LIBRARIES = dict(zip(FRAMEWORKS, ("langgraph", "agents", "agno", "crewai"), strict=True))

@@ -9,10 +9,17 @@ import pytest
 from leadhand import Answer, Budget, Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.testing import ScriptedServer
-from tests.workers.foreign_agents import FRAMEWORKS, WEIGHS, library
+from tests.workers.foreign_agents import FRAMEWORKS, LIBRARIES, WEIGHS, library
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries
 EVERY = pytest.mark.parametrize("name", FRAMEWORKS)
+
+
+@pytest.fixture(autouse=True)
+def _installed(request: pytest.FixtureRequest) -> None:
+    """No server is started for a test that is skipped."""
+    named = "name" in request.fixturenames
+    library(LIBRARIES[request.getfixturevalue("name") if named else "crewai"])
 
 
 @pytest.fixture
