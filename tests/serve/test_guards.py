@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ from tests.patience import HANG_S
 from tests.serve.desk import Desk, serving_desk
 
 ME = "/api/v1/me"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One for all tests: they start no runs."""
+    with serving_desk(tmp_path_factory.mktemp("home")) as desk:
+        yield desk
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Teams as tools of MCP, with the official client: over HTTP at `/mcp`, and over stdio."""
 
-import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.patience import HANG_S
+from tests.programs import forkserver
 from tests.repositories import Repo
 from tests.serve.openai_desk import FILE, PAGE, OpenAIDesk, serving_openai
 
@@ -290,8 +290,8 @@ async def test_over_stdio_files_of_this_machine_are_read_and_changes_reviewed(
     repository.commit("first", {"a.py": "x = 1\n"})
     repository.commit("second", {"a.py": "x = eval(input())\n"})
     server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "leadhand", "mcp", "--team", "desk.py:team", "--home", "runs"],
+        command=f"{forkserver().commands}/leadhand",
+        args=["mcp", "--team", "desk.py:team", "--home", "runs"],
         cwd=tmp_path,
     )
     async with Client(server) as client:
