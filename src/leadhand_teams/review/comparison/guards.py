@@ -88,6 +88,12 @@ def called_in(test: ast.AST) -> frozenset[str]:
     return frozenset(syntax.last_name(call.func) for call in calls)
 
 
+def raised(node: ast.Raise) -> str:
+    """The last name of what is raised; empty if it is the same exception again."""
+    value = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return syntax.last_name(value) if value is not None else ""
+
+
 def guards_in(nodes: Iterable[ast.AST]) -> Iterator[Guard]:
     """The guards among the nodes of one body."""
     for node in nodes:
@@ -116,9 +122,9 @@ def _refusal(block: list[ast.stmt]) -> tuple[ast.stmt, str, bool] | None:
 def _strong(statement: ast.stmt) -> str:
     """The name of what an explicit refusal raises or calls; empty if it is none."""
     match statement:
-        case ast.Raise(exc=ast.expr() as raised):
-            name = syntax.last_name(raised.func if isinstance(raised, ast.Call) else raised)
-            ordinary = name in _ORDINARY and not vocabulary.speaks_of_access(raised)
+        case ast.Raise(exc=ast.expr() as exception):
+            name = raised(statement)
+            ordinary = name in _ORDINARY and not vocabulary.speaks_of_access(exception)
             return "" if ordinary else name
         case ast.Expr(value=ast.Call() as call):
             name = syntax.last_name(call.func)

@@ -23,7 +23,7 @@ from leadhand_teams.review.comparison.code import (
     squeezed,
 )
 from leadhand_teams.review.comparison.edits import BothSides, Edit, edits
-from leadhand_teams.review.comparison.guards import subjects_of
+from leadhand_teams.review.comparison.guards import raised, subjects_of
 from leadhand_teams.review.comparison.learned import BaseNames
 from leadhand_teams.review.comparison.parts import Kind, Part
 from leadhand_teams.review.syntax import is_test
@@ -323,9 +323,7 @@ class DefinitionPairs:
 
 
 def _raises(node: ast.AST, exception: str) -> bool:
-    raised = (one.exc for one in ast.walk(node) if isinstance(one, ast.Raise))
-    kinds = (one.func if isinstance(one, ast.Call) else one for one in raised)
-    return any(one is not None and syntax.last_name(one) == exception for one in kinds)
+    return any(isinstance(one, ast.Raise) and raised(one) == exception for one in ast.walk(node))
 
 
 def _imported(tree: ast.Module) -> set[tuple[str, str]]:

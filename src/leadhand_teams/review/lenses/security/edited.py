@@ -9,7 +9,7 @@ import ast
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, Rows, shown, vocabulary
 from leadhand_teams.review.comparison.code import SIMPLE, names_in, span, squeezed
-from leadhand_teams.review.comparison.guards import called_in, subjects_of
+from leadhand_teams.review.comparison.guards import called_in, raised, subjects_of
 from leadhand_teams.review.lenses.security import conditions
 from leadhand_teams.review.syntax import pattern_of, words_of
 
@@ -76,9 +76,8 @@ def _secret(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
 def _swallowed(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
     """A handler that raised, and now raises nothing."""
     match edit:
-        case Edit(old=ast.Raise(exc=raised), new=None, above=(ast.ExceptHandler() as handler, *_)):
-            name = syntax.last_name(raised.func if isinstance(raised, ast.Call) else raised) \
-                if raised is not None else ""  # fmt: skip
+        case Edit(old=ast.Raise() as gone, new=None, above=(ast.ExceptHandler() as handler, *_)):
+            name = raised(gone)
         case _:
             return ""
     caught = ast.unparse(handler.type) if handler.type is not None else "an exception"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import DefinitionPairs, Pair, Removal, shown, vocabulary
 from leadhand_teams.review.comparison.code import Code, span, squeezed
-from leadhand_teams.review.comparison.guards import VERSIONS, Guard, called_in
+from leadhand_teams.review.comparison.guards import VERSIONS, Guard, called_in, raised
 from leadhand_teams.review.lenses.security.lost import gains_protection
 
 
@@ -108,11 +108,7 @@ def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: DefinitionPai
 
 def _raises(code: Code) -> Counter[str]:
     """Last name of an exception -> how often a definition raises it."""
-    raised = (node.exc for node in code.nodes if isinstance(node, ast.Raise))
-    return Counter(
-        syntax.last_name(one.func if isinstance(one, ast.Call) else one) if one is not None else ""
-        for one in raised
-    )
+    return Counter(raised(node) for node in code.nodes if isinstance(node, ast.Raise))
 
 
 def _ignored(pair: Pair, new: Code) -> Iterator[Removal]:
