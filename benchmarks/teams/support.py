@@ -24,9 +24,9 @@ from leadhand.routing.examples import Example
 from leadhand.routing.training import train
 from leadhand_teams.shared.search import Index as Bm25
 from leadhand_teams.support import sections as retrieval
-from leadhand_teams.support.evidence import signs
 from leadhand_teams.support.routing import routed
 from leadhand_teams.support.sections import ANSWERS_FROM, DocSection, PastTicket, SectionIndex
+from leadhand_teams.support.troubleshooter import signs
 
 DATA = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads"), "teams")
 _FOLDS = 5

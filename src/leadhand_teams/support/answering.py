@@ -23,9 +23,9 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import ANSWERS_FROM, FENCE
+from leadhand_teams.support.sections import ANSWERS_FROM
 from leadhand_teams.support.troubleshooter import evidence_of
-from leadhand_teams.support.words import foreign
+from leadhand_teams.support.words import foreign, pattern
 
 _STRANGE = "Only requests in English are understood word for word"
 NEAR, MAYBE = 1.2, 2.0
@@ -242,7 +242,7 @@ def _documented(found: Documented, before: str) -> Iterator[Section]:
 def _blocks(text: str) -> Iterator[Block]:
     """The text of a document, with its code as code."""
     at = 0
-    for match in FENCE.finditer(text):
+    for match in pattern("fence").finditer(text):
         yield Markdown(text[at : match.start()].strip())
         yield CodeBlock(match["code"].rstrip("\n"), match["language"])
         at = match.end()

@@ -15,17 +15,6 @@ _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _PART: Final = 900
 _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.5, 0.7, 100, 4
-_BLOCK: Final = re.compile(
-    r"^[ ]{0,3}(```+|~~~+).*?^[ ]{0,3}\1[ \t]*$|[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*\s*",
-    re.MULTILINE | re.DOTALL,
-)
-"""A code example, a line or a sentence."""
-_QUESTION: Final = re.compile(r"(?<![^.!?\n])[^.!?\n]+\?")
-_HOW_MUCH: Final = re.compile(r"\b(?:how (?:long|many|much|soon|often)|when)\b", re.IGNORECASE)
-_AMOUNT: Final = re.compile(
-    r"(\d+(?:[.,]\d+)*)(?: ?(?:to|-|–|or) ?(\d+))?[ -]?((?:business |working )?[^\W\d_]*)"
-)
-"""Numbers and the word behind them."""
 
 
 def explain(handoff: Handoff) -> Result:
@@ -42,7 +31,7 @@ def explain(handoff: Handoff) -> Result:
 
 def documented(request: str, library: SupportLibrary) -> Documented:
     """The section that fits a request best, and those that answer its other questions."""
-    asked = [one.strip() for one in _QUESTION.findall(request)[:_MOST_QUESTIONS]]
+    asked = [one.strip() for one in pattern("question").findall(request)[:_MOST_QUESTIONS]]
     others = [one for one in asked if one != request.strip() and not pattern("problem").search(one)]
     also = tuple(found for one in others if (found := _documented(one, library)).sections)
     return _documented(request, library).model_copy(update={"also": also})
@@ -56,7 +45,7 @@ def _documented(request: str, library: SupportLibrary) -> Documented:
     best, words = ranked[0].section, set(library.index.words(request))
     shown = part_of(best.text, words)
     fitting = [one.section for one in ranked if one.score >= _FITS * ranked[0].score]
-    asked = words if _HOW_MUCH.search(request) else set[str]()
+    asked = words if pattern("how_much").search(request) else set[str]()
     return Documented(
         answered=ranked[0].score >= ANSWERS_FROM,
         sections=tuple(
@@ -81,7 +70,7 @@ def contradictions(
         (one.ref, sentence.strip(), amount, frozenset(stems(sentence.replace(amount[0], ""))))
         for one in sections
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", one.text)
-        if (amount := _AMOUNT.search(sentence))
+        if (amount := pattern("amount").search(sentence))
     ]
     for one, other in combinations(said[:_MOST_SENTENCES], 2):
         (ref, text, amount, words), (other_ref, other_text, other_amount, others) = one, other
@@ -95,7 +84,7 @@ def part_of(text: str, words: set[str]) -> str:
     """The part of a text that says most about these words, word for word; all of a short one."""
     if len(text) <= _WHOLE:
         return text.strip()
-    pieces = [match[0] for match in _BLOCK.finditer(text)]
+    pieces = [match[0] for match in pattern("block").finditer(text)]
     best, most = "", -1
     for start in range(len(pieces)):
         end, length = start, 0

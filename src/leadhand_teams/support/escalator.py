@@ -5,18 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from leadhand import Handoff, Result
-from leadhand_teams.support.evidence import environment
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.output import Brief, Kind, Sign, Ticket, brief_of
-from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.troubleshooter import environment, evidence_of
 from leadhand_teams.support.words import DATA, compiled, lines, pattern
 
-_SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\w))+(?:[.!?]+|(?=\n)|$)")
-_GREETING: Final = re.compile(
-    r"^(?:(?:hi|hello|dear|good morning|please|could you|can you|(?:we|i) would like)\b[ ,!]*)+",
-    re.IGNORECASE,
-)
-_TRACE: Final = re.compile(r"^(?:Traceback|File \"|at |\w+Error)|^\S*\d{4}-\d\d-\d\d")
 _MOST: Final = 8
 _PERSON: Final = ("rights", "money", "urgent")
 """Why a person is needed, whatever the kind."""
@@ -57,8 +50,8 @@ def ticket(
 ) -> Ticket:
     """The ticket of a request; `tried` is what this desk did, `why` why a person is needed."""
     text = brief.request.strip()
-    said = [" ".join(match[0].split()) for match in _SENTENCE.finditer(text)]
-    said = [one for one in said if any(map(str.isalpha, one)) and not _TRACE.match(one)]
+    said = [" ".join(match[0].split()) for match in pattern("sentence").finditer(text)]
+    said = [one for one in said if any(map(str.isalpha, one)) and not pattern("trace").match(one)]
     errors = [
         one.text + (f" ({one.place})" if one.place else "") + f" [{one.ref}]" for one in evidence
     ]
@@ -88,7 +81,7 @@ def ticket(
 def _title(said: Sequence[str], kind: str) -> str:
     """The first sentence that says something, without a greeting, cut at a word."""
     full = [one for one in said if len(one.split()) > 2] or [*said, "A request without text"]
-    title = _GREETING.sub("", full[0]).strip(" .!?:")
+    title = pattern("greeting").sub("", full[0]).strip(" .!?:")
     title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
     before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
     said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)

@@ -19,15 +19,12 @@ from leadhand_teams.shared.reading import stamps
 from leadhand_teams.support.lists import runbooks_of
 from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
 from leadhand_teams.support.sections import DocSection, PastTicket, SectionIndex, sections_of
+from leadhand_teams.support.words import pattern
 
 OWN: Final = "leadhand-support"
 """Begins the references of the knowledge that comes with the team."""
 MAX_CHARS: Final = 4_000_000
 """Of all documents together: what comes after it is named as not searched."""
-_ERRORS: Final = re.compile(
-    r"^(?:.{0,80}\b(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\b|Traceback \()", re.M
-)
-_WHEN: Final = re.compile(r"^\**when\**\s*:", re.IGNORECASE | re.MULTILINE)
 
 
 class _Row(BaseModel):
@@ -74,10 +71,10 @@ class SupportLibrary:
         elif suffix in (".csv", ".tsv"):
             self.unread.append(f"{name}: a table is no document; hand in text, Markdown or JSONL")
         elif suffix == ".log" or (
-            suffix in (".txt", ".out", "") and len(_ERRORS.findall(text)) > 2
+            suffix in (".txt", ".out", "") and len(pattern("log").findall(text)) > 2
         ):
             self.logs.append(document)
-        elif _WHEN.search(text) and (found := runbooks_of(text, name)):
+        elif pattern("runbook").search(text) and (found := runbooks_of(text, name)):
             self.runbooks += found
         else:
             self._add(sections_of(document, name), name)

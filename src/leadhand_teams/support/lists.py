@@ -6,7 +6,6 @@ An item that ends in `?` is a question, and the items below it are its branches,
 lead there in brackets: `docs/teams/support.md`.
 """
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,11 +15,8 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from leadhand_teams.support.runbooks import Runbook, placed, to_yaml
-from leadhand_teams.support.words import content
+from leadhand_teams.support.words import content, pattern
 
-_KEY: Final = re.compile(r"\**(when|cause|person|severity)\**\s*:\**\s*(.+)", re.IGNORECASE)
-_BRANCH: Final = re.compile(r"(?:if\s+)?([^:(]+?)\s*(?:\(([^)]*)\))?\s*(?::\s*(.*))?$", re.I | re.S)
-_PITFALLS: Final = re.compile(r"pitfall|caution|warning|avoid|beware", re.IGNORECASE)
 _OTHERWISE: Final = ("else", "otherwise", "other", "anything else")
 
 
@@ -46,8 +42,8 @@ def runbooks_of(markdown: str, ref: str) -> tuple[Runbook, ...]:
 def _items(node: SyntaxTreeNode) -> Iterator[_Item]:
     """The items of a list; of a paragraph the lines that name something."""
     if node.type == "paragraph":
-        lines = node.children[0].content.splitlines()
-        yield from (_Item(line.strip()) for line in lines if _KEY.match(line.strip()))
+        lines = map(str.strip, node.children[0].content.splitlines())
+        yield from (_Item(line) for line in lines if pattern("list_key").match(line))
     for item in node.children if node.type.endswith("_list") else ():
         texts = [one.children[0].content for one in item.children if one.type == "paragraph"]
         lists = [one for one in item.children if one.type.endswith("_list")]
@@ -59,7 +55,7 @@ def _runbook(title: str, lists: Sequence[tuple[str, Sequence[_Item]]]) -> Runboo
     facts: dict[str, str] = {}
     nodes: dict[str, dict[str, object]] = {"start": {}}
     for heading, items in lists:
-        if _PITFALLS.search(heading):
+        if pattern("list_pitfalls").search(heading):
             nodes["start"]["pitfalls"] = [one.text for one in items]
         else:
             _read(items, nodes, "start", facts)
@@ -77,14 +73,14 @@ def _read(
     node = nodes[name]
     steps: list[str] = []
     for item in items:
-        if (key := _KEY.match(item.text)) is not None:
+        if (key := pattern("list_key").match(item.text)) is not None:
             of_node = key[1].casefold() in ("cause", "person")
             (node if of_node else facts)[key[1].casefold()] = key[2].strip()
         elif item.text.endswith("?") and item.below and "ask" not in node:
             node["ask"] = item.text
             branches = enumerate(item.below, 1)
             node["choices"] = [_choice(one, nodes, f"{name}.{n}", facts) for n, one in branches]
-        elif _PITFALLS.match(item.text) and item.below:
+        elif pattern("list_pitfalls").match(item.text) and item.below:
             node["pitfalls"] = [one.text for one in item.below]
         else:
             details = "; ".join(one.text for one in item.below)
@@ -96,7 +92,7 @@ def _read(
 def _choice(
     item: _Item, nodes: dict[str, dict[str, object]], name: str, facts: dict[str, str]
 ) -> dict[str, object]:
-    found = _BRANCH.match(item.text)
+    found = pattern("list_branch").match(item.text)
     label, words, rest = found.groups() if found else (item.text, None, None)
     nodes[name] = {}
     first = [_Item(rest)] if rest else []

@@ -13,10 +13,9 @@ from leadhand import Handoff, Plan, Task, Team
 from leadhand.contracts.role import Classifier
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.support.escalator import needs_person
-from leadhand_teams.support.evidence import concerned
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.output import Brief, DeskRoute, Kind, Sign, Triage, brief_of
-from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.troubleshooter import concerned, evidence_of
 from leadhand_teams.support.words import DATA, compiled, foreign, pattern
 
 DESK_OF: Final[dict[Kind, str]] = {

@@ -21,24 +21,10 @@ from leadhand_teams.support.words import carrying, content, corrected, pattern, 
 ANSWERS_FROM: Final = 3.3
 """A section with at least this score answers the question."""
 MOST: Final = 5
-_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_SENTENCES: Final = 6
 _PASSAGE: Final = 40
 """Words in a passage; passages overlap by half."""
 PAIRS, TITLE, PROBLEM, TICKET = 2.0, 1.33, 1.0, 1.33
-_HEADING: Final = re.compile(
-    r"^(#{1,6})[ \t]+(.+?)[ \t#]*$|^(?P<under>[^\s#>*\-+|].{0,98})\n(?P<line>=+|-{3,})[ \t]*$", re.M
-)
-FENCE: Final = re.compile(
-    r"^[ ]{0,3}(```+|~~~+)(?P<language>\w*).*?\n(?P<code>.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S
-)
-"""A code example."""
-_INDENTED: Final = re.compile(
-    r"(?:^(?: {4}|\t)\S.*\n?)+(?:(?:[ \t]*\n)*(?:^(?: {4}|\t)\S.*\n?)+)*", re.M
-)
-_LINK: Final = re.compile(
-    r"\[([^\]\n]{1,200})\]\((https?://[^\s)]+)[^)\n]*\)|<?(https?://[^\s<>\"'`)\]]+)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +40,16 @@ class DocSection:
     @property
     def code(self) -> tuple[str, ...]:
         """Its code examples, without their fences."""
-        fenced = tuple(match["code"].rstrip("\n") for match in FENCE.finditer(self.text))
-        return fenced or tuple(match[0].rstrip("\n") for match in _INDENTED.finditer(self.text))
+        fenced = [match["code"] for match in pattern("fence").finditer(self.text)]
+        found = fenced or [match[0] for match in pattern("indented").finditer(self.text)]
+        return tuple(one.rstrip("\n") for one in found)
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """What its addresses are called, and the addresses, each once."""
         found = {
             address: match[1] or address
-            for match in _LINK.finditer(self.text)
+            for match in pattern("link").finditer(self.text)
             if (address := (match[2] or match[3]).rstrip(".,;:!?"))
         }
         return tuple((label, address) for address, label in found.items())
@@ -71,10 +58,10 @@ class DocSection:
 def sections_of(document: Document, name: str) -> list[DocSection]:
     """The sections of a document; one without headings is cut into pieces at paragraphs."""
     text = document.text
-    fences = [match.span() for match in FENCE.finditer(text)]
+    fences = [match.span() for match in pattern("fence").finditer(text)]
     heads = [
         one
-        for one in _HEADING.finditer(text)
+        for one in pattern("heading").finditer(text)
         if not any(start <= one.start() < end for start, end in fences)
     ]
     if not heads or document.page_starts:
@@ -155,9 +142,8 @@ class SectionIndex:
 
     def ranked(self, question: str, most: int = MOST) -> list[RankedSection]:
         """The sections that fit the question, or one of its sentences, best; the best first."""
-        asked = [
-            one for one in _SENTENCES.split(question)[:_MOST_SENTENCES] if len(self.words(one)) > 1
-        ]
+        sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
+        asked = [one for one in sentences if len(self.words(one)) > 1]
         best: dict[int, float] = {}
         for one in dict.fromkeys((question, *asked)):
             for at, score in self._scores(one).items():

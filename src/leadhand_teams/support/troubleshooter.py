@@ -1,12 +1,17 @@
-"""The troubleshooter: from errors, codes and symptoms to a cause, steps and pitfalls."""
+"""The troubleshooter: what a request and its logs show, its cause, steps and pitfalls."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, cast
 
 from leadhand import Escalated, Handoff, Result
-from leadhand_teams.support.evidence import concerned, signs
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import Diagnosis, Sign, brief_of
 from leadhand_teams.support.runbooks import Symptoms, to_yaml, walk
-from leadhand_teams.support.words import carrying, stems
+from leadhand_teams.support.words import DATA, carrying, compiled, foreign, pattern, stems
 
+_MOST: Final = 8
 UNCLEAR = "the request does not say what happens, in which program and when"
 
 
@@ -52,3 +57,90 @@ def known_error(text: str) -> str:
     """What a well-known error, exit code or HTTP status means, as a runbook in YAML."""
     found = Symptoms(text).best(signatures())
     return to_yaml([found]) if found is not None else "Not among the well-known errors."
+
+
+def signs(text: str, source: str) -> list[Sign]:
+    """What went wrong by a text, the most telling first; `source` begins their references."""
+
+    def ref(at: int) -> str:
+        return f"{source}:{text.count(chr(10), 0, at) + 1}"
+
+    found = [*_tracebacks(text, ref)]
+    names = [one.text.partition(":")[0] for one in found]
+    found += [one for one in _logged(text, ref) if not any(name in one.text for name in names)]
+    for match in pattern("named_error").finditer(text):
+        sign = Sign(text=_said(match[1], match[2]), ref=ref(match.start()))
+        found += [sign] if not any(match[1] in one.text for one in found) else []
+    for what, code in cast("list[tuple[str, str]]", DATA["codes"]):
+        for match in compiled(code).finditer(text):
+            sign = Sign(text=f"{what} {match['code']}", ref=ref(match.start()))
+            codes = [one.text for one in found if one.kind == "code"]
+            found += [sign] if not any(match["code"] in one for one in codes) else []
+    return found[:_MOST]
+
+
+def concerned(request: str, evidence: Sequence[Sign]) -> list[Sign]:
+    """What a request is about: its own signs; those of a log if it says that something fails, or
+    names the code or words of one. A question how to do something, or about money, says less."""
+    own = [one for one in evidence if one.ref.startswith("request:")]
+    if foreign(request):
+        return own
+    money = pattern("money").search(request) or pattern("rights").search(request)
+    fails = pattern("problem").search(request) is not None
+    least = 0 if own or (fails and not pattern("how").match(request)) else 1 if fails else 2
+    words = {*carrying(stems(request))} - {*stems(str(DATA["general"]))}
+    codes = {*pattern("code").findall(request.casefold())}
+    return [
+        one
+        for one in evidence
+        if one in own
+        or codes.intersection(pattern("code").findall(one.text.casefold()))
+        or (not money and len(words.intersection(stems(one.text))) >= least)
+    ]
+
+
+def _tracebacks(text: str, ref: Callable[[int], str]) -> Iterator[Sign]:
+    """The error of each traceback, the first of a chain first: it caused the others."""
+    starts = [*pattern("traceback").finditer(text)]
+    ends = [*(one.start() for one in starts[1:]), len(text)]
+    for start, end in zip(starts, ends, strict=False):
+        if (error := pattern("last_line").search(text, start.end(), end)) is None:
+            continue
+        frames = [*pattern("frame").finditer(text, start.end(), error.start())]
+        own = [one for one in frames if not pattern("library").search(one[1])] or frames
+        place = f"{own[-1][1]}, line {own[-1][2]}" if own else ""
+        said = _said(error[1], error[2])
+        yield Sign(kind="traceback", text=said, place=place, ref=ref(error.start()))
+    for match in reversed([*pattern("other_traceback").finditer(text)]):
+        said, place = _said(match[1], match[2]), match[3].strip()
+        yield Sign(kind="traceback", text=said, place=place, ref=ref(match.start()))
+
+
+def _said(name: str, message: str | None) -> str:
+    return f"{name}: {message.strip()}" if message and message.strip() else name
+
+
+def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
+    """The error lines of a log, alike ones counted as one, the most frequent first."""
+    alike: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
+    for match in pattern("log_line").finditer(text):
+        alike[pattern("varying").sub("#", match[2])].append(match)
+    most = sorted(alike.values(), key=len, reverse=True)[:3]
+    return [
+        Sign(
+            kind="log",
+            text=first[2].strip()[:300],
+            place=(first[1] or "").strip("[]"),
+            ref=ref(first.start()),
+            times=1 + len(others),
+        )
+        for first, *others in most
+    ]
+
+
+def environment(text: str) -> tuple[str, ...]:
+    """Systems and versions that a text names, each once."""
+    named = "|".join(rf"\b(?:{one})" for one in cast("list[str]", DATA["environment"]))
+    names = [*dict.fromkeys(" ".join(one[0].split()) for one in compiled(named).finditer(text))]
+    within = [one for one in names if any(one != other and one in other for other in names)]
+    return tuple(one for one in names if one not in within)[:_MOST]

@@ -1,6 +1,6 @@
 """Tracebacks, logs, codes and systems in the text of a request."""
 
-from leadhand_teams.support.evidence import environment, signs
+from leadhand_teams.support.troubleshooter import environment, signs
 
 REQUEST = """Since the update my script fails on Windows 11 with Python 3.12.1:
 Traceback (most recent call last):
