@@ -179,6 +179,8 @@ def test_one_principal_follows_a_limited_number_of_streams(tmp_path: Path) -> No
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
             response = f"/v1/responses/resp_{run_id}"
             assert desk.client("ann").get(response, params={"stream": True}).status_code == 429
+            chat = {"model": "gate", "messages": [{"role": "user", "content": "x"}], "stream": True}
+            assert desk.client("ann").post("/v1/chat/completions", json=chat).status_code == 429
             with desk.client("olga").stream("GET", path) as others:
                 assert others.status_code == 200
         wait_until(lambda: not desk.app.state.service.streams)

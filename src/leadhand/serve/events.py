@@ -68,7 +68,10 @@ class EventStream(Response):
                 for part in parts:
                     part.cancel()
                 await asyncio.gather(*parts, return_exceptions=True)
-        if not writing.cancelled() and (error := writing.exception()) is not None:
+        error = None if writing.cancelled() else writing.exception()
+        if isinstance(error, TimeoutError):
+            return  # it takes nothing
+        if error is not None:
             raise error
         await _send(send, "", more=False)
 

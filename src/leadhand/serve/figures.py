@@ -61,11 +61,10 @@ class ServiceMetrics:
 
     def __init__(self, service: Service) -> None:
         self._service, self._counted_s = service, 0.0
-        self._registry = prometheus_client.CollectorRegistry()
-        more = {"namespace": "leadhand", "registry": self._registry}
-        counter = partial(prometheus_client.Counter, **more)
-        gauge = partial(prometheus_client.Gauge, **more)
-        histogram = partial(prometheus_client.Histogram, **more)
+        self._registry = registry = prometheus_client.CollectorRegistry()
+        counter = partial(prometheus_client.Counter, namespace="leadhand", registry=registry)
+        gauge = partial(prometheus_client.Gauge, namespace="leadhand", registry=registry)
+        histogram = partial(prometheus_client.Histogram, namespace="leadhand", registry=registry)
         says = "From the start of a run to its answer"
         self._runs = histogram("run_seconds", says, ("team", "status"), buckets=_RUN_S)
         self._tasks = counter("tasks", "Tasks of runs that ended", ("team", "worker", "status"))
