@@ -80,7 +80,7 @@ def _chosen(contract: Contract, category: Category) -> list[ContractPassage]:
         return set_here[: category.in_front]
     if weights is None:
         return [one for one in every if matched(one, cues[:1])][:MAX_QUOTES]
-    scores = [log_odds(one, weights, cues, least=weights.quote) for one in every]
+    scores = [log_odds(one, weights, cues) for one in every]
     ranked = sorted(range(len(every)), key=lambda index: -scores[index])
     if not ranked or scores[ranked[0]] < weights.present:
         return []

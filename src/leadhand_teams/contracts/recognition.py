@@ -43,17 +43,12 @@ def matched(passage: ContractPassage, cues: Cues) -> list[int]:
     return [index for index, cue in enumerate(cues) if cue.search(passage.plain)]
 
 
-def log_odds(
-    passage: ContractPassage, recogniser: Recogniser, cues: Cues, *, least: float = -math.inf
-) -> float:
-    """The score of a passage; below `least` it is only an upper bound, found without the cues."""
+def log_odds(passage: ContractPassage, recogniser: Recogniser, cues: Cues) -> float:
+    """The score of a passage."""
     weights = recogniser.grams
-    total = sum(weights[gram] for gram in passage.grams & weights.keys())
-    score = recogniser.bias + total / math.sqrt(max(1, len(passage.grams)))
-    highest = score + CUE_SCALE * sum(weight for weight in recogniser.cues if weight > 0)
-    if highest < least:
-        return highest
-    return score + CUE_SCALE * sum(recogniser.cues[index] for index in matched(passage, cues))
+    words = sum(weights[gram] for gram in passage.grams & weights.keys())
+    matches = sum(recogniser.cues[index] for index in matched(passage, cues))
+    return recogniser.bias + words / math.sqrt(max(1, len(passage.grams))) + CUE_SCALE * matches
 
 
 class StatementWeights(BaseModel):
