@@ -8,8 +8,9 @@ but `http`, `https` and `mailto`.
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Final, cast
@@ -22,7 +23,9 @@ from leadhand.tools.files import cleaned
 from leadhand_teams.shared import figures, values
 from leadhand_teams.shared.figures import Drawing
 
-_CODE: Final = re.compile(r"`([^`\n]+)`")
+Say = Callable[[str], str]
+"""Writes a line as Markdown in which nothing is markup."""
+_MARK: Final = re.compile(r"(?P<code>`[^`\n]+`)|[!-/:-@\[-`{-~]")
 _PAGE: Final = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -114,51 +117,53 @@ class Report:
     language: str = "en"
 
     @property
-    def _shown(self) -> list[Section]:
-        return [section for section in self.sections if section.shown]
-
-    @property
     def files(self) -> dict[str, str | bytes]:
         """It as the files of `run --out`."""
         return {"report.html": self.html(), "report.md": self.markdown()}
 
     def markdown(self, *, title: bool = True) -> str:
         """As Markdown; `title` is for a file of its own."""
-        missing = ["## Missing", _list_md(self.missing)] if self.missing else []
-        parts = [f"# {_md(self.title)}"] if title and self.title else []
-        parts += [_md(self.about)] if title and self.about else []
-        parts += missing if self.missing_first else []
-        parts += [_md(line) for line in self.lead]
-        for section in self._shown:
-            parts += [f"## {_md(section.title)}"] if section.title else []
-            parts += [_block_md(block) for block in section.shown]
-        parts += [] if self.missing_first else missing
-        parts += ["---", *(_md(line) for line in self.footer)] if self.footer else []
-        return "\n\n".join(filter(None, parts)) + "\n"
+        parts = self._parts(_md)[0 if title else 2 :]
+        texts = [
+            f"**{_md(one.title)}.** {_md(one.alternative)}" if isinstance(one, Drawing) else one
+            for _, blocks in parts
+            for one in blocks
+        ]
+        return "\n\n".join(filter(None, texts)) + "\n"
 
     def html(self) -> str:
         """As a page."""
-        missing = ""
-        if self.missing:
-            listed = "".join(f"<li>{_html(line)}</li>" for line in self.missing)
-            missing = f'<section class="missing"><h2>Missing</h2><ul>{listed}</ul></section>'
-        parts = [f"<h1>{_html(self.title)}</h1>"]
-        parts += [f'<p class="about">{_html(self.about)}</p>'] if self.about else []
-        parts += [missing] if self.missing_first else []
-        parts += [f'<p class="lead">{_html(line)}</p>' for line in self.lead]
-        for section in self._shown:
-            parts += [f"<h2>{_html(section.title)}</h2>"] if section.title else []
-            parts += [_block_html(block) for block in section.shown]
-        parts += [] if self.missing_first else [missing]
-        if self.footer:
-            lines = "".join(f"<p>{_html(line)}</p>" for line in self.footer)
-            parts.append(f"<footer>{lines}</footer>")
+        body = [
+            f'<div class="{name}">{"".join(map(_rendered, blocks))}</div>'
+            for name, blocks in self._parts(_literal)
+            if blocks
+        ]
         return _PAGE.format(
             language=escape(self.language),
             title=escape(cleaned(self.title)),
             style=_STYLE + figures.STYLE,
-            body="\n".join(filter(None, parts)),
+            body="\n".join(body),
         )
+
+    def _parts(self, say: Say) -> list[tuple[str, Sequence[str | Drawing]]]:
+        """Its parts in order, each with the class that it has in the page."""
+        missing = ["## Missing", _list(self.missing, say)] if self.missing else []
+        sections: list[str | Drawing] = []
+        for section in self.sections:
+            shown = [_block(block, say) for block in section.shown]
+            sections += [f"## {say(section.title)}"] if shown and section.title else []
+            sections += shown
+        answer: list[tuple[str, Sequence[str | Drawing]]] = [
+            ("lead", [*map(say, self.lead)]),
+            ("sections", sections),
+        ]
+        answer.insert(0 if self.missing_first else 2, ("missing", missing))
+        return [
+            ("title", [f"# {say(self.title)}"] if self.title else []),
+            ("about", [say(self.about)] if self.about else []),
+            *answer,
+            ("footer", ["---", *map(say, self.footer)] if self.footer else []),
+        ]
 
 
 def saved(answer: Answer) -> str:
@@ -221,78 +226,39 @@ def _has_content(block: Block) -> bool:
             return True
 
 
-def _block_md(block: Block) -> str:
+def _block(block: Block, say: Say) -> str | Drawing:
     match block:
         case str():
-            return "\n\n".join(_md(part) for part in _paragraphs(block))
+            return "\n\n".join(say(part) for part in block.split("\n\n") if part.strip())
         case Markdown():
             return _harmless(block.text)
         case TableBlock():
-            return _table_md(block)
+            return _table(block, say)
         case QuoteBlock():
             lines = cleaned(block.text).strip("\n").split("\n")
-            quoted = "\n".join(f"> {_md(line)}".rstrip() for line in lines)
-            about = f"{_md(block.about)}\n\n" if block.about else ""
+            quoted = "\n".join(f"> {say(line)}".rstrip() for line in lines)
+            about = f"{say(block.about)}\n\n" if block.about else ""
             return f"{about}{quoted}\n>\n> {code(' '.join(cleaned(block.ref).split()))}"
         case Items():
-            return _list_md(block.lines, numbered=block.numbered)
+            return _list(block.lines, say, numbered=block.numbered)
         case CodeBlock():
             return fenced(cleaned(block.text), block.language)
         case Drawing():
-            return f"**{_md(block.title)}.** {_md(block.alternative)}"
+            return block
 
 
-def _block_html(block: Block) -> str:
-    match block:
-        case str():
-            return "".join(f"<p>{_html(part)}</p>" for part in _paragraphs(block))
-        case Markdown():
-            return _rendered(block.text)
-        case TableBlock():
-            return _table_html(block)
-        case QuoteBlock():
-            about = f"<p>{_html(block.about)}</p>" if block.about else ""
-            words = f"<p>{_html(block.text, line=False)}</p>"
-            ref = f'<p class="ref">{_html(block.ref)}</p>'
-            return f"{about}<blockquote>{words}{ref}</blockquote>"
-        case Items():
-            name = "ol" if block.numbered else "ul"
-            listed = "".join(f"<li>{_html(line)}</li>" for line in block.lines)
-            return f"<{name}>{listed}</{name}>"
-        case CodeBlock():
-            return f"<pre><code>{escape(cleaned(block.text))}</code></pre>"
-        case Drawing():
-            return f"<figure>{block.svg}</figure>"
+def _table(table: TableBlock, say: Say) -> str:
+    def line(cells: Sequence[str]) -> str:
+        # `50.8 %` at the start of a cell is no list.
+        shown = [cell if values.number(cell) is not None else say(cell) for cell in cells]
+        return f"| {' | '.join(' '.join(cell.split()) for cell in shown)} |"
 
-
-def _table_md(table: TableBlock) -> str:
-    rows = list(table.rows[: table.max_rows])
-    figures = _figures(table)
-    rule = ["--:" if is_figure else "---" for is_figure in figures]
-    lines = [_row_md(table.columns), f"| {' | '.join(rule)} |", *map(_row_md, rows)]
-    return "\n\n".join(filter(None, [_md(table.caption), "\n".join(lines), _more(table)]))
-
-
-def _row_md(cells: Sequence[str]) -> str:
-    # `50.8 %` at the start of a cell is no list.
-    shown = [cell if values.number(cell) is not None else _md(cell) for cell in cells]
-    return f"| {' | '.join(' '.join(cell.split()) for cell in shown)} |"
-
-
-def _table_html(table: TableBlock) -> str:
-    marks = [' class="n"' if is_figure else "" for is_figure in _figures(table)]
-
-    def row(cells: Sequence[str], name: str) -> str:
-        shown = (
-            f"<{name}{mark}>{_html(cell)}</{name}>" for cell, mark in zip(cells, marks, strict=True)
-        )
-        return f"<tr>{''.join(shown)}</tr>"
-
-    caption = f"<caption>{_html(table.caption)}</caption>" if table.caption else ""
-    body = "".join(row(cells, "td") for cells in table.rows[: table.max_rows])
-    more = f"<p>{_more(table)}</p>" if _more(table) else ""
-    head = f"<thead>{row(table.columns, 'th')}</thead>"
-    return f'<div class="table"><table>{caption}{head}<tbody>{body}</tbody></table></div>{more}'
+    rule = ["--:" if is_figure else "---" for is_figure in _figures(table)]
+    lines = [line(table.columns), f"| {' | '.join(rule)} |"]
+    lines += map(line, table.rows[: table.max_rows])
+    left = len(table.rows) - table.max_rows
+    more = f"{left:,} more rows are not shown." if left > 0 else ""
+    return "\n\n".join(filter(None, [say(table.caption), "\n".join(lines), more]))
 
 
 def _figures(table: TableBlock) -> list[bool]:
@@ -304,45 +270,43 @@ def _figures(table: TableBlock) -> list[bool]:
     return found
 
 
-def _more(table: TableBlock) -> str:
-    left = len(table.rows) - table.max_rows
-    return f"{left:,} more rows are not shown." if left > 0 else ""
-
-
-def _list_md(lines: Iterable[str], *, numbered: bool = False) -> str:
+def _list(lines: Iterable[str], say: Say, *, numbered: bool = False) -> str:
     return "\n".join(
-        f"{f'{n}.' if numbered else '-'} {_md(line)}" for n, line in enumerate(lines, 1)
+        f"{f'{n}.' if numbered else '-'} {say(line)}" for n, line in enumerate(lines, 1)
     )
 
 
-def _paragraphs(text: str) -> list[str]:
-    return [part for part in cleaned(text).split("\n\n") if part.strip()]
-
-
 def _md(text: str) -> str:
+    """Markdown of `text` for GitHub and its like, which also make links of what is escaped."""
     return prose(" ".join(cleaned(text).split()))
 
 
-def _html(text: str, *, line: bool = True) -> str:
-    text = cleaned(text)
-    return _CODE.sub(r"<code>\1</code>", escape(" ".join(text.split()) if line else text.strip()))
+def _literal(text: str) -> str:
+    """Markdown of `text` for the page: every mark is escaped, but for code between backticks."""
+    line = " ".join(cleaned(text).split())
+    return _MARK.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", line)
 
 
 def _harmless(text: str) -> str:
     """Markdown without HTML and pictures, and without addresses that run something."""
-    text = cleaned(text).replace("![", "!\\[").replace("<", "\\<")
+    text = cleaned(text).replace("![", "\\![").replace("<", "\\<")
     return re.sub(r"\]\(\s*(?!https?:|mailto:|#)[^)]*\)", "]", text, flags=re.IGNORECASE)
 
 
-def _rendered(text: str) -> str:
+def _rendered(block: str | Drawing) -> str:
+    if isinstance(block, Drawing):
+        return f"<figure>{block.svg}</figure>"
+    table = '<div class="table"><table>'
+    return _page()(block).replace("<table>", table).replace("</table>", "</table></div>")
+
+
+@cache
+def _page() -> Callable[[str], str]:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     parser.validateLink = _is_allowed
-    shown: str = parser.render(cleaned(text))
-    return shown.replace("<table>", '<div class="table"><table>').replace(
-        "</table>", "</table></div>"
-    )
+    return parser.render
 
 
 def _is_allowed(url: str) -> bool:
