@@ -7,6 +7,8 @@ from typing import Final, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from leadhand_teams.patient.output import ItemKind
+
 SYSTOLIC: Final = "8480-6"
 DIASTOLIC: Final = "8462-4"
 A1C: Final = "4548-4"
@@ -51,6 +53,8 @@ class ClinicalVocabulary(BaseModel):
     units: dict[str, str]
     columns: dict[str, list[str]]
     rules: list[list[str]]
+    kinds: dict[str, ItemKind]
+    fhir: dict[str, str]
     left_out: str
     parts: dict[str, str]
 

@@ -55,6 +55,26 @@ class LabPoint(BaseModel):
         return "high" if self.high is not None and self.value > self.high else None
 
 
+class MeasuredValue(LabPoint):
+    """A number that was measured, as its source gives it."""
+
+    code: str
+    display: str
+    unit: str | None
+    file: str
+    said: str = ""
+    """If it is no plain number: its words."""
+    sign: str = ""
+    """`<` or `>`, if it is only known to be below or above."""
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether its sign puts it out of its range."""
+        if self.sign[:1] in (">", "≥"):
+            return self.high is not None and self.value >= self.high
+        return self.sign[:1] in ("<", "≤") and self.low is not None and self.value <= self.low
+
+
 class LabSeries(BaseModel):
     """The measurements of one code; the slope is that of least squares over a month or more.
 
@@ -116,3 +136,9 @@ class PatientSummary(BaseModel):
     statements: list[Statement] = []
     removed_statements: int = 0
     notes: list[str] = []
+
+    @property
+    def items(self) -> list[ClinicalItem]:
+        """All entries."""
+        entries = [*self.problems, *self.medications, *self.allergies, *self.procedures]
+        return [*entries, *self.timeline]

@@ -9,6 +9,7 @@ from leadhand.contracts.task import PlanRequest
 from leadhand_teams.patient.clinical import VOCABULARY
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.sources import is_active, merged
+from leadhand_teams.shared.answers import inputs
 from leadhand_teams.shared.values import dates
 
 _MAX_PROBLEMS: Final = 12
@@ -19,7 +20,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
     Raises `InputError` if there are no records, or records of two persons.
     """
-    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    paths = inputs(request)
     record, asked = record_of(paths) if paths else PatientRecord(), request.text
     _refuse(record)
     day = next((found.value for found in dates(asked)), dt.date.today()).isoformat()

@@ -1,42 +1,30 @@
 """Reads FHIR R4 bundles, tables of laboratories and the user's own tables into one record.
 
 Bundles are read leniently, field by field: real files have dates without a time zone or empty
-texts, which a strict reader refuses.
+texts, which a strict reader refuses. Where FHIR has a field is in `vocabulary.yaml`.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+import jmespath
+from pydantic import ValidationError
+
 from leadhand_teams.patient.clinical import DIASTOLIC, SYSTOLIC, VOCABULARY, analyte
-from leadhand_teams.patient.output import (
-    ClinicalItem,
-    ClinicalLine,
-    ItemKind,
-    LabPoint,
-    PatientSubject,
-)
+from leadhand_teams.patient.output import ClinicalItem, MeasuredValue, PatientSubject
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 from leadhand_teams.shared.values import DecimalMark
 
-KINDS: Final[dict[str, ItemKind]] = {
-    "Condition": "problem", "MedicationRequest": "medication", "MedicationStatement": "medication",
-    "AllergyIntolerance": "allergy", "Procedure": "procedure", "Encounter": "encounter",
-    "Immunization": "immunization",
-}  # fmt: skip
-_DATES: Final = (
-    "onsetDateTime onsetPeriod.start performedDateTime performedPeriod.start occurrenceDateTime "
-    "authoredOn effectiveDateTime effectivePeriod.start period.start recordedDate dateAsserted"
-)
-_ENDS: Final = "abatementDateTime abatementPeriod.end effectivePeriod.end"
-_MEASURED: Final = "effectiveDateTime effectivePeriod.start effectiveInstant issued"
+Json = dict[str, object]
 VOID: Final = ("entered-in-error", "cancelled", "refuted")
 """Statuses of what is not so."""
+_FHIR: Final = {name: jmespath.compile(path) for name, path in VOCABULARY.fhir.items()}
 _NUMBER: Final = r"\d[\d.,]*"
 _RANGE: Final = re.compile(
     rf"\s*(?:(?P<low>{_NUMBER})\s*(?:-|–|to|bis|à)\s*(?P<high>{_NUMBER})"
@@ -49,15 +37,6 @@ _VALUE: Final = re.compile(
 _PRESSURE: Final = re.compile(r"(\d{2,3})\s*/\s*(\d{2,3})(?:\s*mm ?Hg)?")
 
 
-class MeasuredValue(LabPoint):
-    """A number that was measured, as its source gives it."""
-
-    code: str
-    display: str
-    unit: str | None
-    file: str
-
-
 @dataclass(slots=True)
 class PatientRecord:
     """What all files state."""
@@ -66,11 +45,11 @@ class PatientRecord:
     """Each with `file#id` and the family name."""
     items: list[ClinicalItem] = field(default_factory=list)
     measured: list[MeasuredValue] = field(default_factory=list)
-    worded: list[tuple[str, str | None, ClinicalLine]] = field(default_factory=list)
-    """What was observed and is no number, each with its name and date."""
+    worded: list[MeasuredValue] = field(default_factory=list)
+    """What was observed in words, or is known only to be above or below a number."""
     rules: list[DataTable] = field(default_factory=list)
     """The user's own tables."""
-    resources: list[dict[str, object]] = field(default_factory=list)
+    resources: list[Json] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     """A line for each entry, with its id, and the notes that were handed in."""
     unread: list[str] = field(default_factory=list)
@@ -92,163 +71,108 @@ def record_of(reading: Reading) -> PatientRecord:
         if table.file.lower().endswith((".csv", ".tsv", ".xlsx")):
             _add_table(record, table)
     notes = [one for one in reading.texts if one.name not in documents]
-    record.texts += [*notes, *_lines(record)]
+    record.texts += notes
+    for item in record.items:
+        line = f"{item.kind}: {item.display}; {item.status}; {item.onset or ''}"
+        record.texts.append(Text(item.file, line, id=item.ref))
+    for one in record.measured:
+        line = f"{one.display}: {one.value:g} {one.unit or ''}; {one.date or ''}"
+        record.texts.append(Text(one.file, line, id=one.ref))
     record.unread += [f"{one.name}: free text, which only a model reads" for one in notes]
     return record
 
 
-def _lines(record: PatientRecord) -> Iterator[Text]:
-    for one in record.items:
-        line = f"{one.kind}: {one.display}; {one.status}; {one.onset or ''}"
-        yield Text(one.file, line, id=one.ref)
-    for one in record.measured:
-        line = f"{one.display}: {one.value:g} {one.unit or ''}; {one.date or ''}"
-        yield Text(one.file, line, id=one.ref)
+def _found(name: str, value: object) -> Json:
+    """What the path `name` of the vocabulary finds in JSON; wrong types are as if nothing was."""
+    return cast("Json", _FHIR[name].search(value))
 
 
-def at(value: object, path: str) -> object:
-    """What stands at `path` in JSON, `a.0.b`; None if nothing does."""
-    for step in path.split("."):
-        if isinstance(value, list):
-            entries = cast("list[object]", value)
-            value = entries[int(step)] if step.isdigit() and int(step) < len(entries) else None
-        else:
-            is_object = isinstance(value, dict)
-            value = cast("dict[str, object]", value).get(step) if is_object else None
-    return value
-
-
-def text_at(value: object, paths: str) -> str | None:
-    """The first text at one of the paths, which spaces separate; None if there is none."""
-    found = (at(value, path) for path in paths.split())
-    return next((one for one in found if isinstance(one, str) and one.strip()), None)
-
-
-def each(value: object, path: str) -> list[object]:
-    """The entries of the list at `path`; of anything else none."""
-    found = at(value, path)
-    return cast("list[object]", found) if isinstance(found, list) else []
-
-
-def _resources(text: str) -> Iterator[dict[str, object]]:
+def _resources(text: str) -> Iterator[Json]:
     """The resources of a document, or of each line of a bulk export."""
     try:
-        document: object = json.loads(text)
+        yield from cast("list[Json]", _found("resources", json.loads(text)))
     except (ValueError, RecursionError):
         lines = text.splitlines()
         for line in lines if len(lines) > 1 else ():
             yield from _resources(line)
-        return
-    for one in [at(entry, "resource") for entry in each(document, "entry")] or [document]:
-        if text_at(one, "resourceType"):
-            yield cast("dict[str, object]", one)
 
 
-def _add_resources(record: PatientRecord, file: str, resources: list[dict[str, object]]) -> None:
-    every = [one for owner in resources for one in (owner, *each(owner, "contained"))]
-    named = {text_at(one, "id"): at(one, "code") for one in every}
+def _add_resources(record: PatientRecord, file: str, resources: list[Json]) -> None:
+    pairs = (cast("list[tuple[str, object]]", _found("concepts", one)) for one in resources)
+    concepts = {str(name): code for found in pairs for name, code in found}
     left_out = Counter[str]()
     for n, one in enumerate(resources, start=1):
         name = str(one["resourceType"])
-        ref = text_at(one, "id") or f"{file}#{name}.{n}"
-        if name == "Patient":
-            dead = one.get("deceasedDateTime") or one.get("deceasedBoolean")
-            subject = PatientSubject(
-                sex=text_at(one, "gender"), birth_date=text_at(one, "birthDate"),
-                deceased=dead if isinstance(dead, str | bool) else None,
-            )  # fmt: skip
-            family = text_at(one, "name.0.family") or ""
-            record.subjects.append((f"{file}#{ref}", family, subject))
-        elif name == "Observation":
-            _add_observation(record, file, ref, one)
-        elif name in KINDS:
-            _add_item(record, file, ref, one, named)
-            record.resources.append(one)
-        elif name in VOCABULARY.left_out.split():
-            left_out[name] += 1
+        ref = str(one.get("id") or f"{file}#{name}.{n}")
+        try:
+            if name == "Patient":
+                found = _found("subject", one)
+                subject = PatientSubject.model_validate(found)
+                record.subjects.append((f"{file}#{ref}", str(found["family"] or ""), subject))
+            elif name == "Observation":
+                _add_observation(record, file, ref, one)
+            elif name in VOCABULARY.kinds:
+                _add_item(record, file, ref, one, concepts)
+                record.resources.append(one)
+            elif name in VOCABULARY.left_out.split():
+                left_out[name] += 1
+        except ValidationError as error:
+            where = ".".join(map(str, error.errors()[0]["loc"]))
+            record.unread.append(f"{file}: {ref} can't be read: its {where} is not one of FHIR")
     if left_out:
         counts = ", ".join(f"{count:,} {name}" for name, count in left_out.most_common())
         record.notes.append(f"{file}: not summarised: {counts}")
 
 
 def _add_item(
-    record: PatientRecord, file: str, ref: str, one: dict[str, object],
-    named: Mapping[str | None, object],
-) -> None:  # fmt: skip
-    kind = KINDS[str(one["resourceType"])]
-    concept = one.get("medicationCodeableConcept") or one.get("vaccineCode") or one.get("code")
-    if kind == "encounter":
-        concept = at(one, "type.0") or {"coding": [one.get("class")]}
-    if reference := text_at(one, "medicationReference.reference"):
-        concept = named.get(_id(reference)) or {"text": at(one, "medicationReference.display")}
-    code, system, display = coded(concept)
-    if not display:
+    record: PatientRecord, file: str, ref: str, one: Json, concepts: Mapping[str, object]
+) -> None:
+    found = _found("item", one)
+    concept = _found("concept", concepts.get(_id(found["elsewhere"])) or found["concept"])
+    if not concept["display"]:
         record.unread.append(f"{file}: {ref} has neither a code nor a text")
         return
-    verified = text_at(one, "verificationStatus.coding.0.code")
-    status = text_at(one, "clinicalStatus.coding.0.code status")
-    reasons = [_id(text_at(why, "reference") or "") for why in each(one, "reasonReference")]
-    item = ClinicalItem(
-        kind=kind, code=code, system=system, display=display,
-        status=verified if verified in VOID else status,
-        onset=text_at(one, _DATES), end=text_at(one, _ENDS), ref=ref, refs=[ref], file=file,
-        codes=_codes(concept),
-        reasons=[*reasons, *(code for why in each(one, "reasonCode") for code in _codes(why))],
-    )  # fmt: skip
-    record.items.append(item)
+    found |= {name: value for name, value in concept.items() if value is not None}
+    found["reasons"] = [_id(one) for one in cast("list[object]", found["reasons"])]
+    found["status"] = found["verified"] if found["verified"] in VOID else found["status"]
+    kind = VOCABULARY.kinds[str(one["resourceType"])]
+    about = {"kind": kind, "ref": ref, "refs": [ref], "file": file}
+    record.items.append(ClinicalItem.model_validate(found | about))
 
 
-def _codes(concept: object) -> list[str]:
-    return [code for one in each(concept, "coding") if (code := text_at(one, "code"))]
+def _id(reference: object) -> str:
+    return re.split(r"[/#:]", str(reference or ""))[-1]
 
 
-def coded(concept: object) -> tuple[str | None, str | None, str]:
-    """Code, system and words of a concept of FHIR."""
-    best = next((one for one in each(concept, "coding") if text_at(one, "code")), None)
-    display = text_at(best, "display") or text_at(concept, "text") or text_at(best, "code") or ""
-    return text_at(best, "code"), text_at(best, "system"), display
-
-
-def _id(reference: str) -> str:
-    return re.split(r"[/#:]", reference)[-1]
-
-
-def _add_observation(record: PatientRecord, file: str, ref: str, one: dict[str, object]) -> None:
-    if text_at(one, "status") in VOID:
-        return
-    for part in (one, *each(one, "component")):
-        code, _, display = coded(at(part, "code"))
-        low, high = _range(text_at(part, "referenceRange.0.text") or "", None)
-        about = {
-            "code": code or display, "display": display, "date": text_at(one, _MEASURED),
-            "unit": text_at(part, "valueQuantity.code valueQuantity.unit"),
-            "low": _float(at(part, "referenceRange.0.low.value"), low),
-            "high": _float(at(part, "referenceRange.0.high.value"), high),
-            "ref": ref, "file": file, "value": _float(at(part, "valueQuantity.value")),
+def _add_observation(record: PatientRecord, file: str, ref: str, one: Json) -> None:
+    observation = _found("observation", one)
+    parts = cast("list[object]", observation["parts"])
+    for part in parts if observation["status"] not in VOID else ():
+        found = _found("part", part)
+        concept = _found("concept", found["concept"]) or {}
+        concluded = _found("concept", found["concluded"]) or {}
+        low, high = _range(str(found["range"] or ""), None)
+        about: Json = {
+            "code": concept.get("code") or concept.get("display") or "",
+            "display": concept.get("display") or "", "date": observation["date"], "ref": ref,
+            "file": file, "said": concluded.get("display") or found["said"] or "",
+            "sign": found["sign"] or "",
+            "low": low if found["low"] is None else found["low"],
+            "high": high if found["high"] is None else found["high"],
         }  # fmt: skip
-        said = coded(at(part, "valueCodeableConcept"))[2] or text_at(part, "valueString") or ""
-        _add_value(record, about, said, text_at(part, "valueQuantity.comparator") or "")
+        _add_value(record, found | about)
 
 
-def _float(value: object, other: float | None = None) -> float | None:
-    return float(value) if isinstance(value, int | float) else other
-
-
-def _add_value(
-    record: PatientRecord, about: Mapping[str, object], said: str, sign: str = ""
-) -> None:
-    """A number, or what is none: words, and a number with `<`, which may be out of its range."""
-    if about["value"] is not None and not sign:
-        record.measured.append(MeasuredValue.model_validate(about))
-    elif about["value"] is not None or said:
-        found = MeasuredValue.model_validate({**about, "value": about["value"] or 0.0})
-        above = sign[:1] in (">", "≥") and found.high is not None and found.value >= found.high
-        below = sign[:1] in ("<", "≤") and found.low is not None and found.value <= found.low
-        words = f"{said or f'{sign}{found.value:g}'} {found.unit or ''}".strip()
-        text = f"{found.display}: {words}, {found.date or 'no date'}"
-        line = ClinicalLine(text=text, refs=[found.ref], kind="out_of_range")
-        line.kind = line.kind if above or below else None
-        record.worded.append((found.display, found.date, line))
+def _add_value(record: PatientRecord, about: Json) -> None:
+    """A number, or what is none: words, and a number with `<`."""
+    if about["value"] is None and not about["said"]:
+        return
+    found = MeasuredValue.model_validate({**about, "value": about["value"] or 0})
+    if about["value"] is not None and not found.sign:
+        record.measured.append(found)
+    else:
+        found.said = found.said or f"{found.sign}{found.value:g}"
+        record.worded.append(found)
 
 
 def _range(text: str, mark: DecimalMark | None) -> tuple[float | None, float | None]:
@@ -260,28 +184,32 @@ def _range(text: str, mark: DecimalMark | None) -> tuple[float | None, float | N
 
 def _add_table(record: PatientRecord, table: DataTable) -> None:
     """Values in a column, or in a column for each day, or for each thing that is measured."""
-    columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
     heads = {one: _heading(one.name) for one in table.columns}
-    is_named = columns["code"] is not None or columns["name"] is not None
-    wide = [one for one in table.columns if is_named and "date" in heads[one]]
-    wide = wide or [one for one in (columns["value"],) if one is not None and is_named]
-    wide = wide or [one for one in table.columns if columns["date"] and "name" in heads[one]]
+    has = {name for name, names in VOCABULARY.columns.items() if table.column(*names)}
+    value, dated = (table.column(*VOCABULARY.columns[name]) for name in ("value", "date"))
+    wide = [one for one in table.columns if has & {"code", "name"} and "date" in heads[one]]
+    wide = wide or [one for one in (value,) if one is not None and has & {"code", "name"}]
+    wide = wide or [one for one in table.columns if "date" in has and "name" in heads[one]]
     if not wide and any(all(map(table.column, needed)) for needed in VOCABULARY.rules):
         record.rules.append(table)
     elif not wide:
         why = "neither values of a laboratory (code or name, value, date) nor a table of rules"
         record.unread.append(f"{table.name}: {why}")
-    texts = [text for one in (*wide, columns["range"]) if one is not None for text in one.texts]
-    numbers = (number for text in texts for number in re.findall(_NUMBER, text))
-    marks: list[DecimalMark | None] = [values.decimal_mark(number) for number in numbers]
-    mark = max((".", ","), key=marks.count) if any(marks) else None
-    for row in range(len(table) if wide else 0):
-        cell = {name: one.texts[row].strip() if one else "" for name, one in columns.items()}
-        if (dated := columns["date"]) and (day := dated.dates[row]) and cell["date"][4:5] != "-":
-            cell["date"] = day.isoformat()
+    rows = table.records(VOCABULARY.columns) if wide else []
+    texts = [text for one in wide for text in one.texts] + [row["range"] for row in rows]
+    mark = _mark(texts)
+    for n, row in enumerate(rows):
+        if dated and (day := dated.dates[n]) and row["date"][4:5] != "-":
+            row["date"] = day.isoformat()
         for one in wide:
-            cell |= {"value": one.texts[row].strip(), **heads[one]}
-            _add_cell(record, table, row, cell, mark)
+            row |= {"value": one.texts[n].strip(), **heads[one]}
+            _add_cell(record, table.file, row, mark)
+
+
+def _mark(texts: Iterable[str]) -> DecimalMark | None:
+    numbers = (number for text in texts for number in re.findall(_NUMBER, text))
+    marks = Counter(mark for one in numbers if (mark := values.decimal_mark(one)))
+    return max((".", ","), key=lambda one: marks[one]) if marks else None
 
 
 def _heading(column: str) -> dict[str, str]:
@@ -298,26 +226,25 @@ def _is_pressure(name: str) -> bool:
 
 
 def _add_cell(
-    record: PatientRecord, table: DataTable, row: int, cell: Mapping[str, str],
-    mark: DecimalMark | None,
-) -> None:  # fmt: skip
+    record: PatientRecord, file: str, cell: Mapping[str, str], mark: DecimalMark | None
+) -> None:
     """A value as a table has it: a number, `< 5`, `6.3 H`, `120/80` or words."""
     name, both = cell["name"] or cell["code"], _PRESSURE.fullmatch(cell["value"])
     if both and _is_pressure(name):
         for code, one in zip((SYSTOLIC, DIASTOLIC), both.groups(), strict=True):
             part = {"code": code, "value": one, "unit": "mm[Hg]", "range": ""}
-            _add_cell(record, table, row, {**cell, **part}, mark)
+            _add_cell(record, file, {**cell, **part}, mark)
         return
     found = _VALUE.fullmatch(cell["value"])
     low, high = _range(cell["range"], mark)
-    about = {
+    about: Json = {
         "code": cell["code"] or analyte(name) or name, "display": name,
-        "date": cell["date"] or None,
+        "date": cell["date"] or None, "said": cell["value"], "ref": cell["ref"], "file": file,
         "value": values.number(found["number"], mark) if found else None,
+        "sign": (found["sign"] or "") if found else "",
         "unit": cell["unit"] or (found["unit"] if found else None) or None,
         "low": values.number(cell["low"], mark) if cell["low"] else low,
         "high": values.number(cell["high"], mark) if cell["high"] else high,
-        "ref": table.ref(row), "file": table.file,
     }  # fmt: skip
     if name:
-        _add_value(record, about, cell["value"], (found["sign"] or "") if found else "")
+        _add_value(record, about)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Final
 
@@ -11,7 +11,10 @@ from leadhand_teams.patient.records import PatientRecord
 from leadhand_teams.patient.sources import is_active, merged, moment
 from leadhand_teams.shared import values
 
-_COLUMNS: Final = ("allergy", "medication", "why", "class", "code", "name", "problem", "every")
+_COLUMNS: Final = {
+    name: [name]
+    for name in ("allergy", "medication", "why", "class", "code", "name", "problem", "every")
+}
 _DAYS: Final = {"year": 365.25, "month": 30.44, "week": 7.0}
 
 
@@ -25,17 +28,15 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
     for drug in drugs:
         twice[drug.display][drug.ref] = drug
     for row in _rows(record):
-        if row["class"]:
-            for drug in (one for one in drugs if is_it(one, row["medication"])):
-                twice[row["class"]].setdefault(drug.display, drug)
-                refs[row["class"]].append(row["ref"])
+        for drug in (one for one in drugs if row["class"] and is_it(one, row["medication"])):
+            twice[row["class"]].setdefault(drug.display, drug)
+            refs[row["class"]].append(row["ref"])
         found += [
             _allergy(*pair, row["why"] or "a pair of your table", row["ref"])
             for pair in product(allergies, drugs)
             if is_it(pair[0], row["allergy"]) and is_it(pair[1], row["medication"])
         ]
-        if row["every"] and row["code"]:
-            found += _overdue(row, record, today)
+        found += filter(None, [_overdue(row, record, today)])
     found += [
         _allergy(*pair, "the same code")
         for pair in product(allergies, drugs)
@@ -58,12 +59,9 @@ def is_it(item: ClinicalItem, wanted: str) -> bool:
 def _rows(record: PatientRecord) -> Iterable[dict[str, str]]:
     """The rows of the user's tables; a bare number of `every months` is one of months."""
     for table in record.rules:
-        columns = {name: table.column(name) for name in _COLUMNS}
-        for n in range(len(table)):
-            row = {name: one.texts[n].strip() if one else "" for name, one in columns.items()}
-            if row["every"] and (every := columns["every"]):
-                row["every"] += f" {every.name}"
-            yield {**row, "ref": table.ref(n)}
+        every = table.column("every")
+        for row in table.records(_COLUMNS):
+            yield row | {"every": f"{row['every']} {every.name}" if every and row["every"] else ""}
 
 
 def _allergy(allergy: ClinicalItem, drug: ClinicalItem, why: str, *rule: str) -> ClinicalLine:
@@ -71,22 +69,20 @@ def _allergy(allergy: ClinicalItem, drug: ClinicalItem, why: str, *rule: str) ->
     return ClinicalLine(kind="allergy", text=text, refs=[*allergy.refs, *drug.refs, *rule])
 
 
-def _overdue(
-    row: Mapping[str, str], record: PatientRecord, today: dt.date
-) -> Sequence[ClinicalLine]:
+def _overdue(row: Mapping[str, str], record: PatientRecord, today: dt.date) -> ClinicalLine | None:
     active = [one for one in record.items if one.kind == "problem" and is_active(one)]
     reasons = [one.ref for one in active if is_it(one, row["problem"])]
-    number = next(values.amounts(row["every"]), None)
+    number = next(values.amounts(row["every"]), None) if row["code"] else None
     dead = any(subject.deceased for _, _, subject in record.subjects)
     if number is None or dead or (row["problem"] and not reasons):
-        return []
+        return None
     days = number.value * next((n for unit, n in _DAYS.items() if unit in row["every"].lower()), 1)
     done = [(one.date, one.ref) for one in record.measured if one.code == row["code"]]
     done += [(one.onset, one.ref) for one in record.items if is_it(one, row["code"])]
     last, ref = max(done, key=lambda one: moment(one[0]), default=(None, row["ref"]))
     due = moment(last).date() + dt.timedelta(days=days) if last else None
     if due and due >= today:
-        return []
+        return None
     state = f"last done {(last or '')[:10]}, was due {due}" if due else "never recorded"
     text = f"{row['name'] or row['code']}: {state} (on {today})"
-    return [ClinicalLine(kind="overdue", text=text, refs=[*reasons, *{ref, row["ref"]}])]
+    return ClinicalLine(kind="overdue", text=text, refs=[*reasons, *{ref, row["ref"]}])

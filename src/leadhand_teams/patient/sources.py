@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from leadhand_teams.patient.clinical import VOCABULARY
-from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind
-from leadhand_teams.patient.records import MeasuredValue, PatientRecord
+from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, MeasuredValue
+from leadhand_teams.patient.records import PatientRecord
 from leadhand_teams.patient.units import convert
 
 

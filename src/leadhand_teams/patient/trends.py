@@ -3,11 +3,18 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from statistics import linear_regression
 from typing import Final
 
 from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, known_problem
-from leadhand_teams.patient.output import ClinicalFlag, ClinicalItem, LabPoint, LabSeries
-from leadhand_teams.patient.records import MeasuredValue
+from leadhand_teams.patient.output import (
+    ClinicalFlag,
+    ClinicalItem,
+    ClinicalLine,
+    LabPoint,
+    LabSeries,
+    MeasuredValue,
+)
 from leadhand_teams.patient.sources import day_of, differ, is_active, moment
 from leadhand_teams.patient.units import convert, ucum
 
@@ -50,6 +57,21 @@ def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
     )  # fmt: skip
 
 
+def latest_words(worded: Iterable[MeasuredValue], labs: Iterable[LabSeries]) -> list[ClinicalLine]:
+    """The latest of each observation in words, unless a number is later."""
+    numbers, found = (
+        {one.display: moment(one.latest_date) for one in labs},
+        dict[str, ClinicalLine](),
+    )
+    for one in sorted(worded, key=lambda value: moment(value.date)):
+        if moment(one.date) >= numbers.get(one.display, moment(None)):
+            said = f"{one.said} {one.unit or ''}".strip()
+            text = f"{one.display}: {said}, {one.date or 'no date'}"
+            kind = "out_of_range" if one.is_beyond else None
+            found[one.display] = ClinicalLine(text=text, refs=[one.ref], kind=kind)
+    return list(found.values())
+
+
 def _elsewhere(one: MeasuredValue, other: MeasuredValue) -> bool:
     """Whether another source has it of the same day."""
     return one.file != other.file and day_of(one.date) == day_of(other.date)
@@ -59,9 +81,7 @@ def _slope(series: Sequence[LabPoint]) -> float | None:
     days = [moment(one.date).timestamp() / 86_400 for one in series if one.date]
     if len(days) < max(3, len(series)) or max(days) - min(days) < 30:
         return None
-    middle, level = sum(days) / len(days), sum(one.value for one in series) / len(series)
-    both = sum((day - middle) * (one.value - level) for day, one in zip(days, series, strict=True))
-    return 365.25 * both / sum((day - middle) ** 2 for day in days)
+    return 365.25 * linear_regression(days, [one.value for one in series]).slope
 
 
 def coded_flags(problems: Sequence[ClinicalItem]) -> list[ClinicalFlag]:

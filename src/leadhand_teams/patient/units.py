@@ -3,7 +3,6 @@
 import functools
 import importlib
 import re
-from contextlib import nullcontext
 from typing import Any
 
 from leadhand_teams.patient.clinical import A1C, VOCABULARY
@@ -36,13 +35,13 @@ def _line(unit: str, to: str, molar_mass: float | None) -> tuple[float, float] |
     from pint.errors import PintError
 
     registry = _registry()
+    how = {"mw": registry.Quantity(molar_mass, "g/mol")} if molar_mass else {}
     try:
         given, wanted = registry.from_ucum(unit).units, registry.from_ucum(to).units
-        mass = registry.Quantity(molar_mass, "g/mol") if molar_mass else None
-        with registry.context("chemistry", mw=mass) if mass is not None else nullcontext():
-            zero, one = (
-                registry.Quantity(amount, given).to(wanted).magnitude for amount in (0.0, 1.0)
-            )
+        zero, one = (
+            registry.Quantity(n, given).to(wanted, *["chemistry"] * len(how), **how).magnitude
+            for n in (0.0, 1.0)
+        )
     except (ValueError, PintError, LarkError):
         return None
     return float(zero), float(one - zero)

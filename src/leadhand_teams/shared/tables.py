@@ -7,7 +7,7 @@ which; so is what had to be decided: the order of day and month, and what `1.234
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -100,9 +100,17 @@ class DataTable:
                     return column
         return None
 
-    def row(self, row: int) -> dict[str, Cell]:
-        """The cells of a row by the names of their columns."""
-        return {column.name: column.cells[row] for column in self.columns}
+    def records(self, names: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+        """The rows as written: by each key the column with one of its names, else nothing.
+
+        `ref` is the place of the row.
+        """
+        columns = {key: self.column(*each) for key, each in names.items()}
+        return [
+            {key: one.texts[n].strip() if one else "" for key, one in columns.items()}
+            | {"ref": self.ref(n)}
+            for n in range(len(self))
+        ]
 
 
 def typed(
