@@ -6,10 +6,10 @@ from typing import Final
 
 from leadhand import Plan
 from leadhand.extension.roles import Synthesis, TaskResult
+from leadhand_teams.patient.comparing import contradictions
 from leadhand_teams.patient.output import PatientSubject, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.report import report
-from leadhand_teams.patient.sources import contradictions
 from leadhand_teams.patient.trends import coded_flags
 from leadhand_teams.shared.answers import added, merged, parts, synthesis
 from leadhand_teams.shared.statements import Statement, check
@@ -27,7 +27,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     record = record_of(paths) if paths else PatientRecord()
     found_by = parts(PatientSummary, results)
     found = merged(PatientSummary, (part for _, part in found_by))
-    for _, _, subject in sorted(record.subjects, key=lambda one: bool(one[2].deceased)):
+    for subject in sorted(record.subjects, key=lambda one: bool(one.deceased)):
         known = {name: value for name, value in subject if value is not None}
         found.subject = PatientSubject.model_validate(found.subject.model_dump() | known)
     found.contradictions = contradictions(record)

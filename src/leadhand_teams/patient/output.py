@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from leadhand_teams.shared.statements import Statement
 
@@ -15,6 +15,9 @@ class PatientSubject(BaseModel):
     sex: str | None = None
     birth_date: str | None = None
     deceased: str | bool | None = None
+    family: str | None = Field(default=None, exclude=True)
+    file: str = Field(default="", exclude=True)
+    ref: str = Field(default="", exclude=True)
 
 
 class ClinicalItem(BaseModel):
@@ -35,10 +38,11 @@ class ClinicalItem(BaseModel):
     file: str
     codes: list[str] = []
     reasons: list[str] = []
+    resource: dict[str, object] = Field(default={}, exclude=True, repr=False)
 
 
 class LabPoint(BaseModel):
-    """A value and its range in the unit of its series; `as_given` if they were converted."""
+    """A measured value and its range: as the source gives it, or in the unit of its series."""
 
     date: str | None
     value: float
@@ -46,33 +50,28 @@ class LabPoint(BaseModel):
     low: float | None = None
     high: float | None = None
     as_given: str | None = None
-
-    @property
-    def side(self) -> Literal["low", "high"] | None:
-        """On which side of its own reference range it is."""
-        if self.low is not None and self.value < self.low:
-            return "low"
-        return "high" if self.high is not None and self.value > self.high else None
-
-
-class MeasuredValue(LabPoint):
-    """A number that was measured, as its source gives it."""
-
-    code: str
-    display: str
-    unit: str | None
-    file: str
-    said: str = ""
-    """If it is no plain number: its words."""
-    sign: str = ""
+    """If it was converted."""
+    code: str = Field(default="", exclude=True)
+    display: str = Field(default="", exclude=True)
+    unit: str | None = Field(default=None, exclude=True)
+    file: str = Field(default="", exclude=True)
+    said: str = Field(default="", exclude=True)
+    """Its words, if it is no plain number."""
+    sign: str = Field(default="", exclude=True)
     """`<` or `>`, if it is only known to be below or above."""
 
     @property
-    def is_beyond(self) -> bool:
-        """Whether its sign puts it out of its range."""
-        if self.sign[:1] in (">", "≥"):
-            return self.high is not None and self.value >= self.high
-        return self.sign[:1] in ("<", "≤") and self.low is not None and self.value <= self.low
+    def side(self) -> Literal["low", "high"] | None:
+        """On which side of its own reference range it is for sure."""
+        low = float("-inf") if self.low is None else self.low
+        high = float("inf") if self.high is None else self.high
+        match self.sign[:1]:
+            case ">" | "≥":
+                return "high" if self.value >= high else None
+            case "<" | "≤":
+                return "low" if self.value <= low else None
+            case _:
+                return "low" if self.value < low else "high" if self.value > high else None
 
 
 class LabSeries(BaseModel):

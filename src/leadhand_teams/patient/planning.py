@@ -7,8 +7,8 @@ from typing import Final
 from leadhand import InputError, Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand_teams.patient.clinical import VOCABULARY
+from leadhand_teams.patient.comparing import is_active, merged, place
 from leadhand_teams.patient.records import PatientRecord, record_of
-from leadhand_teams.patient.sources import is_active, merged
 from leadhand_teams.shared.answers import inputs
 from leadhand_teams.shared.values import dates
 
@@ -57,8 +57,8 @@ def _refuse(record: PatientRecord) -> None:
             "the patient team found no records: hand in FHIR R4 as JSON, or laboratory values as "
             f"CSV (code, value, unit, date). {'; '.join(record.unread[:3])}"
         )
-    born = {one.birth_date for _, _, one in record.subjects}
-    families = {family.casefold() for _, family, _ in record.subjects}
+    born = {one.birth_date for one in record.subjects}
+    families = {(one.family or "").casefold() for one in record.subjects}
     if len(born) > 1 and len(families) > 1:
-        places = ", ".join(place for place, _, _ in record.subjects)
+        places = ", ".join(map(place, record.subjects))
         raise InputError(f"records of different persons, hand in one at a time: {places}")

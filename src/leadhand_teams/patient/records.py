@@ -15,7 +15,7 @@ import jmespath
 from pydantic import ValidationError
 
 from leadhand_teams.patient.clinical import DIASTOLIC, SYSTOLIC, VOCABULARY, analyte
-from leadhand_teams.patient.output import ClinicalItem, MeasuredValue, PatientSubject
+from leadhand_teams.patient.output import ClinicalItem, LabPoint, PatientSubject
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
@@ -41,15 +41,13 @@ _PRESSURE: Final = re.compile(r"(\d{2,3})\s*/\s*(\d{2,3})(?:\s*mm ?Hg)?")
 class PatientRecord:
     """What all files state."""
 
-    subjects: list[tuple[str, str, PatientSubject]] = field(default_factory=list)
-    """Each with `file#id` and the family name."""
+    subjects: list[PatientSubject] = field(default_factory=list)
     items: list[ClinicalItem] = field(default_factory=list)
-    measured: list[MeasuredValue] = field(default_factory=list)
-    worded: list[MeasuredValue] = field(default_factory=list)
+    measured: list[LabPoint] = field(default_factory=list)
+    worded: list[LabPoint] = field(default_factory=list)
     """What was observed in words, or is known only to be above or below a number."""
     rules: list[DataTable] = field(default_factory=list)
     """The user's own tables."""
-    resources: list[Json] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     """A line for each entry, with its id, and the notes that were handed in."""
     unread: list[str] = field(default_factory=list)
@@ -103,71 +101,56 @@ def _add_resources(record: PatientRecord, file: str, resources: list[Json]) -> N
     left_out = Counter[str]()
     for n, one in enumerate(resources, start=1):
         name = str(one["resourceType"])
-        ref = str(one.get("id") or f"{file}#{name}.{n}")
+        about: Json = {"file": file, "ref": str(one.get("id") or f"{file}#{name}.{n}")}
         try:
             if name == "Patient":
-                found = _found("subject", one)
-                subject = PatientSubject.model_validate(found)
-                record.subjects.append((f"{file}#{ref}", str(found["family"] or ""), subject))
+                subject = PatientSubject.model_validate(_found("subject", one) | about)
+                record.subjects.append(subject)
             elif name == "Observation":
-                _add_observation(record, file, ref, one)
+                for found in _observed(one):
+                    _add_value(record, found | about)
             elif name in VOCABULARY.kinds:
-                _add_item(record, file, ref, one, concepts)
-                record.resources.append(one)
+                record.items.append(_item(one, concepts, about))
             elif name in VOCABULARY.left_out.split():
                 left_out[name] += 1
         except ValidationError as error:
             where = ".".join(map(str, error.errors()[0]["loc"]))
-            record.unread.append(f"{file}: {ref} can't be read: its {where} is not one of FHIR")
+            record.unread.append(f"{file}: {about['ref']} is left out: it has no valid {where}")
     if left_out:
         counts = ", ".join(f"{count:,} {name}" for name, count in left_out.most_common())
         record.notes.append(f"{file}: not summarised: {counts}")
 
 
-def _add_item(
-    record: PatientRecord, file: str, ref: str, one: Json, concepts: Mapping[str, object]
-) -> None:
+def _item(one: Json, concepts: Mapping[str, object], about: Json) -> ClinicalItem:
     found = _found("item", one)
     concept = _found("concept", concepts.get(_id(found["elsewhere"])) or found["concept"])
-    if not concept["display"]:
-        record.unread.append(f"{file}: {ref} has neither a code nor a text")
-        return
     found |= {name: value for name, value in concept.items() if value is not None}
     found["reasons"] = [_id(one) for one in cast("list[object]", found["reasons"])]
     found["status"] = found["verified"] if found["verified"] in VOID else found["status"]
     kind = VOCABULARY.kinds[str(one["resourceType"])]
-    about = {"kind": kind, "ref": ref, "refs": [ref], "file": file}
-    record.items.append(ClinicalItem.model_validate(found | about))
+    more = {"kind": kind, "refs": [about["ref"]], "resource": one}
+    return ClinicalItem.model_validate(found | about | more)
 
 
 def _id(reference: object) -> str:
     return re.split(r"[/#:]", str(reference or ""))[-1]
 
 
-def _add_observation(record: PatientRecord, file: str, ref: str, one: Json) -> None:
+def _observed(one: Json) -> Iterator[Json]:
+    """The values of an observation and of its components."""
     observation = _found("observation", one)
     parts = cast("list[object]", observation["parts"])
-    for part in parts if observation["status"] not in VOID else ():
-        found = _found("part", part)
-        concept = _found("concept", found["concept"]) or {}
-        concluded = _found("concept", found["concluded"]) or {}
-        low, high = _range(str(found["range"] or ""), None)
-        about: Json = {
-            "code": concept.get("code") or concept.get("display") or "",
-            "display": concept.get("display") or "", "date": observation["date"], "ref": ref,
-            "file": file, "said": concluded.get("display") or found["said"] or "",
-            "sign": found["sign"] or "",
-            "low": low if found["low"] is None else found["low"],
-            "high": high if found["high"] is None else found["high"],
-        }  # fmt: skip
-        _add_value(record, found | about)
+    for found in (_found("part", part) for part in parts if observation["status"] not in VOID):
+        ends = zip(("low", "high"), _range(str(found["range"]), None), strict=True)
+        stated = {name: end for name, end in ends if found[name] is None}
+        yield found | stated | {"date": observation["date"]}
 
 
 def _add_value(record: PatientRecord, about: Json) -> None:
     """A number, or what is none: words, and a number with `<`."""
     if about["value"] is None and not about["said"]:
         return
-    found = MeasuredValue.model_validate({**about, "value": about["value"] or 0})
+    found = LabPoint.model_validate({**about, "value": about["value"] or 0})
     if about["value"] is not None and not found.sign:
         record.measured.append(found)
     else:
@@ -184,32 +167,33 @@ def _range(text: str, mark: DecimalMark | None) -> tuple[float | None, float | N
 
 def _add_table(record: PatientRecord, table: DataTable) -> None:
     """Values in a column, or in a column for each day, or for each thing that is measured."""
+    columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
     heads = {one: _heading(one.name) for one in table.columns}
-    has = {name for name, names in VOCABULARY.columns.items() if table.column(*names)}
-    value, dated = (table.column(*VOCABULARY.columns[name]) for name in ("value", "date"))
-    wide = [one for one in table.columns if has & {"code", "name"} and "date" in heads[one]]
-    wide = wide or [one for one in (value,) if one is not None and has & {"code", "name"}]
-    wide = wide or [one for one in table.columns if "date" in has and "name" in heads[one]]
+    if columns["code"] or columns["name"]:
+        days = [one for one in table.columns if "date" in heads[one]]
+        wide = days or [*filter(None, [columns["value"]])]
+    else:
+        wide = [one for one in table.columns if columns["date"] and "name" in heads[one]]
     if not wide and any(all(map(table.column, needed)) for needed in VOCABULARY.rules):
         record.rules.append(table)
     elif not wide:
         why = "neither values of a laboratory (code or name, value, date) nor a table of rules"
         record.unread.append(f"{table.name}: {why}")
     rows = table.records(VOCABULARY.columns) if wide else []
-    texts = [text for one in wide for text in one.texts] + [row["range"] for row in rows]
-    mark = _mark(texts)
+    mark = _mark([row["range"] for row in rows] + [text for one in wide for text in one.texts])
     for n, row in enumerate(rows):
-        if dated and (day := dated.dates[n]) and row["date"][4:5] != "-":
+        day = columns["date"].dates[n] if columns["date"] else None
+        if day and row["date"][4:5] != "-":
             row["date"] = day.isoformat()
         for one in wide:
-            row |= {"value": one.texts[n].strip(), **heads[one]}
-            _add_cell(record, table.file, row, mark)
+            cell = {**row, "value": one.texts[n].strip(), **heads[one], "file": table.file}
+            _add_cell(record, cell, mark)
 
 
 def _mark(texts: Iterable[str]) -> DecimalMark | None:
     numbers = (number for text in texts for number in re.findall(_NUMBER, text))
     marks = Counter(mark for one in numbers if (mark := values.decimal_mark(one)))
-    return max((".", ","), key=lambda one: marks[one]) if marks else None
+    return max(marks, key=lambda mark: marks[mark], default=None)
 
 
 def _heading(column: str) -> dict[str, str]:
@@ -225,26 +209,23 @@ def _is_pressure(name: str) -> bool:
     return re.fullmatch(f"(?i:{VOCABULARY.pressure})", name) is not None
 
 
-def _add_cell(
-    record: PatientRecord, file: str, cell: Mapping[str, str], mark: DecimalMark | None
-) -> None:
+def _add_cell(record: PatientRecord, cell: Mapping[str, str], mark: DecimalMark | None) -> None:
     """A value as a table has it: a number, `< 5`, `6.3 H`, `120/80` or words."""
     name, both = cell["name"] or cell["code"], _PRESSURE.fullmatch(cell["value"])
     if both and _is_pressure(name):
         for code, one in zip((SYSTOLIC, DIASTOLIC), both.groups(), strict=True):
             part = {"code": code, "value": one, "unit": "mm[Hg]", "range": ""}
-            _add_cell(record, file, {**cell, **part}, mark)
-        return
-    found = _VALUE.fullmatch(cell["value"])
-    low, high = _range(cell["range"], mark)
-    about: Json = {
-        "code": cell["code"] or analyte(name) or name, "display": name,
-        "date": cell["date"] or None, "said": cell["value"], "ref": cell["ref"], "file": file,
-        "value": values.number(found["number"], mark) if found else None,
-        "sign": (found["sign"] or "") if found else "",
-        "unit": cell["unit"] or (found["unit"] if found else None) or None,
-        "low": values.number(cell["low"], mark) if cell["low"] else low,
-        "high": values.number(cell["high"], mark) if cell["high"] else high,
-    }  # fmt: skip
-    if name:
-        _add_value(record, about)
+            _add_cell(record, {**cell, **part}, mark)
+    elif name:
+        found = _VALUE.fullmatch(cell["value"])
+        low, high = _range(cell["range"], mark)
+        about: Json = {
+            "code": cell["code"] or analyte(name) or name, "display": name,
+            "date": cell["date"] or None, "said": cell["value"],
+            "value": values.number(found["number"], mark) if found else None,
+            "sign": (found["sign"] or "") if found else "",
+            "unit": cell["unit"] or (found["unit"] if found else None) or None,
+            "low": values.number(cell["low"], mark) if cell["low"] else low,
+            "high": values.number(cell["high"], mark) if cell["high"] else high,
+        }  # fmt: skip
+        _add_value(record, {**cell, **about})

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
 from leadhand.tools.text import counted
+from leadhand_teams.patient.comparing import day_of, is_active, moment
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, LabSeries, PatientSummary
 from leadhand_teams.patient.records import VOID
-from leadhand_teams.patient.sources import day_of, is_active, moment
 from leadhand_teams.shared.figures import Drawing, Series, line_chart
 from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
 from leadhand_teams.shared.values import number_text
@@ -34,29 +34,25 @@ def report(request: str, found: PatientSummary) -> Report:
         for one in sorted(events, key=lambda one: moment(one.onset), reverse=True)
         if one.status not in VOID
     ]
-    sections: dict[str, Sequence[Block]] = {
-        "Sources that contradict each other": [_lines(found.contradictions)],
-        "Safety": [_lines(found.safety)],
-        "By problem": by_problem,
-        "Flags": [TableBlock(["Flag", "Since", "Basis", "Why", "Ids"], flags)],
-        "Problems": [_entries(found.problems)],
-        "Medications": [_entries(found.medications)],
-        "Allergies": [_entries(found.allergies)],
-        "Measurements": [_labs(found.labs), *_figures(found)],
-        "Latest observations in words": [_lines(found.findings)],
-        "Time line": [TableBlock(["Date", "Kind", "What", "Id"], dated)],
-        "The same entry in two sources": [Items(found.duplicates)],
-        "What a model added": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
-    }
-    removed = counted(found.removed_statements, "statement")
-    left_out = f"{removed} of a model left out: it advises, or its citation does not hold."
     return Report(
         title="Patient summary", about=request, lead=_lead(found), missing=found.notes,
-        sections=[Section(title, blocks) for title, blocks in sections.items()],
+        sections=[
+            Section("Sources that contradict each other", [_lines(found.contradictions)]),
+            Section("Safety", [_lines(found.safety)]),
+            Section("By problem", by_problem),
+            Section("Flags", [TableBlock(["Flag", "Since", "Basis", "Why", "Ids"], flags)]),
+            Section("Problems", [_entries(found.problems)]),
+            Section("Medications", [_entries(found.medications)]),
+            Section("Allergies", [_entries(found.allergies)]),
+            Section("Measurements", [_labs(found.labs), *_figures(found)]),
+            Section("Latest observations in words", [_lines(found.findings)]),
+            Section("Time line", [TableBlock(["Date", "Kind", "What", "Id"], dated)]),
+            Section("The same entry in two sources", [Items(found.duplicates)]),
+        ],
+        added=found.statements, removed=found.removed_statements,
         footer=[
             "This summary advises no treatment. Check it against the records, whose ids are given, "
             "before it is used for care.",
-            *([left_out] if found.removed_statements else []),
         ],
     )  # fmt: skip
 

@@ -7,10 +7,9 @@ from typing import Final, cast
 
 from leadhand import Handoff, Result
 from leadhand_teams.patient.clinical import VOCABULARY, known_problem
+from leadhand_teams.patient.comparing import checked, day_of, merged
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
-from leadhand_teams.patient.safety import checked
-from leadhand_teams.patient.sources import day_of, merged
 from leadhand_teams.patient.trends import labs_of, latest_words, value_flags
 from leadhand_teams.patient.units import convert
 from leadhand_teams.shared.answers import drafted
@@ -33,7 +32,7 @@ def follow(handoff: Handoff) -> Result:
     """All series of measurements, and what their values say."""
     record = record_of(handoff.artifacts)
     labs, notes = labs_of(record.measured)
-    born = next((one.birth_date for _, _, one in record.subjects if one.birth_date), None)
+    born = next((one.birth_date for one in record.subjects if one.birth_date), None)
     words, flags = latest_words(record.worded, labs), value_flags(labs, born)
     return drafted(PatientSummary(labs=labs, notes=notes, findings=words, flags=flags))
 
@@ -76,15 +75,13 @@ def _state(item: ClinicalItem) -> str:
 def _invalid(record: PatientRecord, kinds: tuple[ItemKind, ...]) -> list[str]:
     """The entries of these kinds that are not valid FHIR R4; they are read all the same."""
     found: list[str] = []
-    for one in record.resources:
-        name = str(one["resourceType"])
-        if VOCABULARY.kinds[name] in kinds:
-            model = importlib.import_module("fhir.resources.R4B").get_fhir_model_class(name)
-            try:
-                model.model_validate(one)
-            except ValueError as error:
-                why = str(error).partition("\n")[2].partition("\n")[0]
-                found.append(f"{one.get('id', name)}: not valid FHIR R4 ({why}), but read")
+    for one in (one for one in record.items if one.kind in kinds):
+        models = importlib.import_module("fhir.resources.R4B")
+        try:
+            models.get_fhir_model_class(one.resource["resourceType"]).model_validate(one.resource)
+        except ValueError as error:
+            why = str(error).partition("\n")[2].partition("\n")[0]
+            found.append(f"{one.ref}: not valid FHIR R4 ({why}), but read")
     return found
 
 

@@ -3,53 +3,49 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import groupby, takewhile
 from statistics import linear_regression
 from typing import Final
 
 from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, known_problem
+from leadhand_teams.patient.comparing import day_of, differ, is_active, moment
 from leadhand_teams.patient.output import (
     ClinicalFlag,
     ClinicalItem,
     ClinicalLine,
     LabPoint,
     LabSeries,
-    MeasuredValue,
 )
-from leadhand_teams.patient.sources import day_of, differ, is_active, moment
-from leadhand_teams.patient.units import convert, ucum
+from leadhand_teams.patient.units import convert, in_unit
 
 _ADULT: Final = dt.timedelta(days=18 * 365.25)
 
 
-def labs_of(measured: Iterable[MeasuredValue]) -> tuple[list[LabSeries], list[str]]:
+def labs_of(measured: Iterable[LabPoint]) -> tuple[list[LabSeries], list[str]]:
     """A series for each code, in the unit of its latest value; and what could not be converted."""
-    grouped = defaultdict[str, list[MeasuredValue]](list)
+    grouped = defaultdict[str, list[LabPoint]](list)
     for one in sorted(measured, key=lambda value: moment(value.date)):
         grouped[one.code].append(one)
     notes: list[str] = []
     return [_series(group, notes) for _, group in sorted(grouped.items())], notes
 
 
-def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
-    newest, points = group[-1], list[MeasuredValue]()
+def _series(group: Sequence[LabPoint], notes: list[str]) -> LabSeries:
+    newest, points = group[-1], list[LabPoint]()
     for one in sorted(group, key=lambda one: (moment(one.date), one.unit != newest.unit)):
-        value, low, high = (
-            None if number is None else convert(number, one.unit, newest.unit, one.code)
-            for number in (one.value, one.low, one.high)
-        )
-        given = f"{one.value:g} {one.unit or 'without a unit'}"
-        if value is None:
+        point = in_unit(one, newest.unit)
+        if point is None:
+            given = f"{one.value:g} {one.unit or 'without a unit'}"
             notes.append(f"{one.ref}: {given} can't be converted to {newest.unit or 'no unit'}")
-            continue
-        given = given if ucum(one.unit) != ucum(newest.unit) else None
-        point = one.model_copy(update={"value": value, "low": low, "high": high, "as_given": given})
-        if not any(_elsewhere(point, two) and not differ(value, two.value) for two in points):
+        elif not any(
+            _elsewhere(point, two) and not differ(point.value, two.value) for two in points
+        ):
             points.append(point)
     last = points[-1]
     before = next((one for one in points[-2::-1] if not _elsewhere(one, last)), None)
     return LabSeries(
         code=newest.code, display=newest.display, unit=newest.unit,
-        series=[*points],
+        series=points,
         latest=last.value, latest_date=last.date,
         change=last.value - before.value if before else None, slope_per_year=_slope(points),
         out_of_range=None if last.low is None and last.high is None else last.side is not None,
@@ -57,22 +53,20 @@ def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
     )  # fmt: skip
 
 
-def latest_words(worded: Iterable[MeasuredValue], labs: Iterable[LabSeries]) -> list[ClinicalLine]:
+def latest_words(worded: Iterable[LabPoint], labs: Iterable[LabSeries]) -> list[ClinicalLine]:
     """The latest of each observation in words, unless a number is later."""
-    numbers, found = (
-        {one.display: moment(one.latest_date) for one in labs},
-        dict[str, ClinicalLine](),
-    )
+    numbers = {one.display: moment(one.latest_date) for one in labs}
+    found: dict[str, ClinicalLine] = {}
     for one in sorted(worded, key=lambda value: moment(value.date)):
         if moment(one.date) >= numbers.get(one.display, moment(None)):
             said = f"{one.said} {one.unit or ''}".strip()
             text = f"{one.display}: {said}, {one.date or 'no date'}"
-            kind = "out_of_range" if one.is_beyond else None
+            kind = "out_of_range" if one.sign and one.side else None
             found[one.display] = ClinicalLine(text=text, refs=[one.ref], kind=kind)
     return list(found.values())
 
 
-def _elsewhere(one: MeasuredValue, other: MeasuredValue) -> bool:
+def _elsewhere(one: LabPoint, other: LabPoint) -> bool:
     """Whether another source has it of the same day."""
     return one.file != other.file and day_of(one.date) == day_of(other.date)
 
@@ -89,59 +83,56 @@ def coded_flags(problems: Sequence[ClinicalItem]) -> list[ClinicalFlag]:
     found: dict[str, ClinicalFlag] = {}
     for one in problems:
         name = known_problem(one.codes, one.display) if is_active(one) and not one.end else ""
-        if name and name not in found:
-            why = f"coded: {one.display}{f' ({one.code})' if one.code else ''}"
-            flag = ClinicalFlag(name=name, since=one.onset, why=why, basis="coded", refs=one.refs)
-            found[name] = flag
-    return list(found.values())
+        why = f"coded: {one.display}{f' ({one.code})' if one.code else ''}"
+        flag = ClinicalFlag(name=name, since=one.onset, why=why, basis="coded", refs=one.refs)
+        found.setdefault(name, flag)
+    return [flag for name, flag in found.items() if name]
 
 
 def value_flags(labs: Sequence[LabSeries], born: str | None) -> list[ClinicalFlag]:
     """What measured values are at or beyond the usual thresholds for."""
-    found: dict[str, ClinicalFlag] = {}
-    for rule in VOCABULARY.thresholds:
-        points = [
-            point
-            for lab in labs if lab.code == rule.code
-            for point in _in(rule, lab)
-            if not rule.adults or moment(point.date) - moment(born) > _ADULT
-        ]  # fmt: skip
-        hits = [one for one in points if rule.least <= one.value < rule.below]
-        if isinstance(rule.when, int):
-            within = next((n for n, one in enumerate(points[::-1]) if one not in hits), len(points))
-            hits = points[len(points) - within :]
-            long = hits and (moment(hits[-1].date) - moment(hits[0].date)).days >= rule.when
-            hits = hits if long else []
-        elif rule.when == "last":
-            hits = [one for one in points[-1:] if one in hits]
-        if hits:
-            _add_flag(found, rule, hits, len(points))
-    return list(found.values())
+    flags: list[ClinicalFlag] = []
+    for name, rules in groupby(VOCABULARY.thresholds, key=lambda rule: rule.flag):
+        found, why = list[LabPoint](), list[str]()
+        for rule in rules:
+            own = [one for lab in labs if lab.code == rule.code for one in lab.series]
+            points = [
+                one.model_copy(update={"value": value})
+                for one in own
+                # A value without a unit is taken to be in that of the rule.
+                if (value := convert(one.value, one.unit or rule.unit, rule.unit, one.code))
+                is not None
+                and (not rule.adults or moment(one.date) - moment(born) > _ADULT)
+            ]
+            if hits := _hits(rule, points):
+                found += hits
+                why.append(_why(rule, hits, len(points)))
+        if found:
+            since = min((one.date for one in found), key=moment)
+            refs = list(dict.fromkeys(one.ref for one in found))
+            text = "; ".join(why)
+            flags.append(ClinicalFlag(name=name, since=since, why=text, basis="values", refs=refs))
+    return flags
 
 
-def _add_flag(
-    found: dict[str, ClinicalFlag], rule: FlagThreshold, hits: Sequence[LabPoint], count: int
-) -> None:
+def _hits(rule: FlagThreshold, points: Sequence[LabPoint]) -> list[LabPoint]:
+    """The values that make the flag; none if they don't do so for long enough."""
+    hits = [one for one in points if rule.least <= one.value < rule.below]
+    if rule.when == "any":
+        return hits
+    if rule.when == "last":
+        return hits[-1:] if hits[-1:] == [*points[-1:]] else []
+    run = list(takewhile(lambda one: one in hits, reversed(points)))[::-1]
+    is_long = run and (moment(run[-1].date) - moment(run[0].date)).days >= rule.when
+    return run if is_long else []
+
+
+def _why(rule: FlagThreshold, hits: Sequence[LabPoint], count: int) -> str:
     limit = f"at or above {rule.least:g}" if rule.least > 0 else f"below {rule.below:g}"
     how = {"last": "; from the last value only", "any": f" at {len(hits)} of {count} readings"}
-    shown = [
-        f"{one.value:.3g} {rule.unit} on {day_of(one.date) or 'an unknown day'}" for one in hits
-    ]
-    ends = dict.fromkeys((shown[0], shown[-1]))
-    why = f"{rule.name} {limit}{how.get(str(rule.when), f' for {rule.when} days or more')}: "
-    flag = ClinicalFlag(
-        name=rule.flag, since=hits[0].date, why=why + " and ".join(ends), basis="values",
-        refs=list(dict.fromkeys(one.ref for one in hits)),
-    )  # fmt: skip
-    if earlier := found.get(rule.flag):
-        flag.since = min(earlier.since, flag.since, key=moment)
-        flag.why = f"{earlier.why}; {flag.why}"
-        flag.refs = list(dict.fromkeys([*earlier.refs, *flag.refs]))
-    found[rule.flag] = flag
-
-
-def _in(rule: FlagThreshold, lab: LabSeries) -> list[LabPoint]:
-    """The points in the unit of the rule; values without a unit are taken to be in it."""
-    values = [convert(one.value, lab.unit or rule.unit, rule.unit, lab.code) for one in lab.series]
-    both = zip(lab.series, values, strict=True)
-    return [one.model_copy(update={"value": value}) for one, value in both if value is not None]
+    ends = dict.fromkeys(
+        f"{one.value:.3g} {rule.unit} on {day_of(one.date) or 'an unknown day'}"
+        for one in (hits[0], hits[-1])
+    )
+    for_long = f" for {rule.when} days or more"
+    return f"{rule.name} {limit}{how.get(str(rule.when), for_long)}: {' and '.join(ends)}"

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from leadhand_teams.patient.clinical import A1C, VOCABULARY
+from leadhand_teams.patient.output import LabPoint
 
 
 def ucum(unit: str | None) -> str | None:
@@ -26,6 +27,18 @@ def convert(value: float, unit: str | None, to: str | None, code: str) -> float 
     masses = VOCABULARY.molar_masses.items()
     line = _line(unit, to, next((mass for mass, codes in masses if code in codes), None))
     return None if line is None else line[0] + line[1] * value
+
+
+def in_unit(one: LabPoint, unit: str | None) -> LabPoint | None:
+    """A value and its range in another unit; None if that can't be done."""
+    value, low, high = (
+        None if number is None else convert(number, one.unit, unit, one.code)
+        for number in (one.value, one.low, one.high)
+    )
+    given = f"{one.value:g} {one.unit or 'without a unit'}"
+    given = given if ucum(one.unit) != ucum(unit) else None
+    update = {"value": value, "low": low, "high": high, "unit": unit, "as_given": given}
+    return None if value is None else one.model_copy(update=update)
 
 
 @functools.lru_cache(maxsize=256)

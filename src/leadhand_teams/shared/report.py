@@ -20,8 +20,10 @@ from pydantic import BaseModel
 from leadhand import Answer
 from leadhand.extension.output import code, fenced, prose
 from leadhand.tools.files import cleaned
+from leadhand.tools.text import counted
 from leadhand_teams.shared import figures, values
 from leadhand_teams.shared.figures import Drawing
+from leadhand_teams.shared.statements import Statement
 
 Say = Callable[[str], str]
 """Writes a line as Markdown in which nothing is markup."""
@@ -115,6 +117,10 @@ class Report:
     footer: Sequence[str] = ()
     """How it was made, and what a professional must check."""
     language: str = "en"
+    added: Sequence[Statement] = ()
+    """What a model stated and is kept; a section of its own, the last one."""
+    removed: int = 0
+    """Statements of a model that were left out."""
 
     @property
     def files(self) -> dict[str, str | bytes]:
@@ -149,10 +155,16 @@ class Report:
         """Its parts in order, each with the class that it has in the page."""
         missing = ["## Missing", _list(self.missing, say)] if self.missing else []
         sections: list[str | Drawing] = []
-        for section in self.sections:
+        added = Items([f"{one.text} [{one.ref}]" for one in self.added])
+        for section in (*self.sections, Section("What a model added", [added])):
             shown = [_block(block, say) for block in section.shown]
             sections += [f"## {say(section.title)}"] if shown and section.title else []
             sections += shown
+        footer = [*self.footer]
+        if self.removed:
+            count = counted(self.removed, "statement")
+            why = "the citation does not hold, or the team does not allow it"
+            footer.append(f"{count} of a model left out: {why}.")
         answer: list[tuple[str, Sequence[str | Drawing]]] = [
             ("lead", [*map(say, self.lead)]),
             ("sections", sections),
@@ -162,7 +174,7 @@ class Report:
             ("title", [f"# {say(self.title)}"] if self.title else []),
             ("about", [say(self.about)] if self.about else []),
             *answer,
-            ("footer", ["---", *map(say, self.footer)] if self.footer else []),
+            ("footer", ["---", *map(say, footer)] if footer else []),
         ]
 
 
