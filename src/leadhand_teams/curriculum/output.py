@@ -29,19 +29,14 @@ class Prerequisite(BaseModel):
     ref: str = ""
 
 
-class StatedExercise(BaseModel):
-    """A question for learners in a source."""
+class LessonExercise(BaseModel):
+    """A question for learners."""
 
     question: str
     solution: str | None = None
     """In the words of the source; null if none gives one."""
     ref: str
-
-
-class LessonExercise(StatedExercise):
-    """A question of a lesson."""
-
-    concept: str
+    concept: str = ""
     by_model: bool = False
 
 

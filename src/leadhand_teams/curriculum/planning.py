@@ -1,6 +1,7 @@
 """Plans by the request: topics of each file, their structure, a lesson plan a unit, a review."""
 
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import Final, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -10,56 +11,55 @@ from leadhand.errors import InputError
 from leadhand.tools.text import joined_names
 from leadhand_teams.curriculum.sources import files_of
 from leadhand_teams.curriculum.structure import CourseTime, structured
-from leadhand_teams.curriculum.vocabulary import VOCABULARY, has
+from leadhand_teams.curriculum.topics import VOCABULARY, has
+from leadhand_teams.shared.answers import inputs
 from leadhand_teams.shared.values import dates
 
+T = TypeVar("T")
 MAX_TASKS: Final = 12
 """Of topics and of materials; more files or units share them."""
 
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """The parts that the request asks for. Raises `InputError` if no file has topics."""
-    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    paths = inputs(request)
     files = files_of(paths) if paths else None
     if files is None or not files.topics:
         raise InputError(
             "the curriculum team found no topics: hand in notes, a syllabus, a textbook's "
             "contents, a list, or a table or JSON Lines with `title` and `prerequisites`"
         )
-    parts = asked(request.text)
-    time = time_of(request.text)
-    tasks: list[Task] = []
-    names = list(files.topics)
-    for number, group in enumerate(_groups(len(names)), start=1):
-        own = [names[n] for n in group]
-        intent = f"Find the topics in {joined_names(own, 3)}, and what they require."
-        tasks.append(_task(f"topics-{number}", "topics", intent, {"files": [*own]}, paths))
-    topics = tuple(task.id for task in tasks)
+    parts, time = asked(request.text), time_of(request.text)
     said = cast("dict[str, JsonValue]", time.model_dump(mode="json"))
+    tasks = [
+        Task(
+            id=f"topics-{n}", worker="topics", payload={"files": [*own]}, artifacts=paths,
+            intent=f"Find the topics in {joined_names([*own], 3)}, and what they require.",
+        )
+        for n, own in enumerate(_shared_out([*files.topics]), start=1)
+    ]  # fmt: skip
     intent = "Order the topics by what they require, and divide them into units."
-    tasks.append(_task("structure", "structure", intent, said, (), topics))
+    tasks.append(_after(tasks, "structure", "structure", intent, said))
     if "materials" in parts:
-        count = len(structured(files.every, time).units)
-        for group in _groups(count):
-            numbers = [n + 1 for n in group]
-            which = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"{numbers[0]}"
+        numbers = range(1, len(structured(files.every, time).units) + 1)
+        for own in _shared_out(numbers):
+            which = f"{own[0]} to {own[-1]}" if len(own) > 1 else f"{own[0]}"
             intent = f"Plan unit {which}: objectives, and exercises with solutions."
-            needs = (*topics, "structure")
-            tasks.append(
-                _task(f"unit-{numbers[0]}", "materials", intent, {"units": [*numbers]}, (), needs)
-            )
+            before = [one for one in tasks if one.worker != "materials"]
+            payload: dict[str, JsonValue] = {"units": [*own]}
+            tasks.append(_after(before, f"unit-{own[0]}", "materials", intent, payload))
     if "review" in parts:
         intent = "Find gaps, overload, and what is taught before what it requires."
-        tasks.append(_task("review", "reviewer", intent, said, (), tuple(one.id for one in tasks)))
+        tasks.append(_after(tasks, "review", "reviewer", intent, said))
     return Plan(goal=request.text, tasks=tasks)
 
 
-def _task(
-    id: str, worker: str, intent: str, payload: dict[str, JsonValue],
-    paths: tuple[str, ...] = (), needs: tuple[str, ...] = (),
-) -> Task:  # fmt: skip
-    task = Task(id=id, worker=worker, intent=intent, payload=payload, artifacts=paths)
-    return task.model_copy(update={"depends_on": needs, "tolerates_missing": True})
+def _after(
+    before: Sequence[Task], id: str, worker: str, intent: str, payload: dict[str, JsonValue]
+) -> Task:
+    needs = tuple(one.id for one in before)
+    task = Task(id=id, worker=worker, intent=intent, payload=payload, depends_on=needs)
+    return task.model_copy(update={"tolerates_missing": True})
 
 
 def asked(request: str) -> set[str]:
@@ -80,7 +80,7 @@ def time_of(request: str) -> CourseTime:
     )
 
 
-def _groups(count: int) -> list[range]:
-    """The numbers below `count` in at most `MAX_TASKS` parts."""
-    size = -(-count // MAX_TASKS) or 1
-    return [range(n, min(n + size, count)) for n in range(0, count, size)]
+def _shared_out(items: Sequence[T]) -> list[Sequence[T]]:
+    """The items in at most `MAX_TASKS` parts."""
+    size = -(-len(items) // MAX_TASKS) or 1
+    return [items[n : n + size] for n in range(0, len(items), size)]

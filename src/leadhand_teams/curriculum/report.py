@@ -37,26 +37,26 @@ def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
     """What is handed on."""
     titles = {one.id: one.title for one in found.concepts}
     problems = [*conflicts, *found.problems]
-    sections: dict[str, Sequence[Block]] = {
-        "Problems": [Items(problems)],
-        "Units": [_units(found)],
-        "What requires what": list(filter(None, [_graph(found)])),
-        "Order": [_order(found)],
-        **{f"Unit {one.number}: {one.title}": _lesson(one, titles) for one in found.lessons},
-        "What a model added": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
-    }
-    left_out = counted(found.removed_statements, "statement")
-    left_out += " of a model left out: the citation does not hold."
+    lessons = [
+        Section(f"Unit {one.number}: {one.title}", _lesson(one, titles)) for one in found.lessons
+    ]
     return Report(
         title="Curriculum",
         about=request,
         lead=_lead(found, problems),
-        sections=[Section(title, blocks) for title, blocks in sections.items()],
+        sections=[
+            Section("Problems", [Items(problems)]),
+            Section("Units", [_units(found)]),
+            Section("What requires what", [*filter(None, [_graph(found)])]),
+            Section("Order", [_order(found)]),
+            *lessons,
+        ],
+        added=found.statements,
+        removed=found.removed_statements,
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[
             "Order, units and sums were computed by code. A guessed prerequisite is a guess from "
             "the words of the topics; check it before you teach by it.",
-            *([left_out] if found.removed_statements else []),
         ],
     )
 

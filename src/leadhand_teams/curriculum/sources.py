@@ -7,9 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
-from leadhand_teams.curriculum.output import StatedExercise
-from leadhand_teams.curriculum.topics import Topic, slug
-from leadhand_teams.curriculum.vocabulary import VOCABULARY, has
+from leadhand_teams.curriculum.output import LessonExercise
+from leadhand_teams.curriculum.topics import VOCABULARY, Topic, has, slug
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 from leadhand_teams.shared.values import number
@@ -54,29 +53,23 @@ class CourseFiles(NamedTuple):
 @read_once
 def files_of(reading: Reading) -> CourseFiles:
     """The topics in the files at some paths."""
-    topics: dict[str, list[Topic]] = {name: list(_rows(name, reading)) for name in reading.lines}
+    topics = {name: list(_rows(name, reading)) for name in reading.files}
     by_json = {name for name, found in topics.items() if found}
     for table in reading.tables:
-        if table.file not in by_json:
-            topics.setdefault(table.file, []).extend(_of_table(table))
+        topics[table.file] += [] if table.file in by_json else _of_table(table)
     texts = [Text(one.file, one.text, id=one.ref) for rows in topics.values() for one in rows]
     for text in reading.texts:
         if text.name not in by_json:
             texts.append(text)
-            topics[text.name] = topics.get(text.name) or of_text(text)
+            topics[text.name] = topics[text.name] or of_text(text)
     left_out: list[str] = []
     for name, every in topics.items():
-        taught = [one for one in every if one.position is None or not _is_other(one.title)]
-        left_out += [f"{one.title} [{one.ref}]" for one in every if one not in taught]
-        topics[name] = taught
-    why = {one.name: one.why for one in reading.unread}
-    found = {name: topics[name] for name in reading.files if topics.get(name)}
-    why |= {
-        name: "no topics were found in it"
-        for name in reading.files
-        if name not in why and name not in found
-    }
+        topics[name] = [one for one in every if one.position is None or not _is_other(one.title)]
+        left_out += [f"{one.title} [{one.ref}]" for one in every if one not in topics[name]]
+    why = dict.fromkeys((name for name in topics if not topics[name]), "no topics were found in it")
+    why |= {one.name: one.why for one in reading.unread}
     unread = [f"{name}: {one}" for name, one in why.items()]
+    found = {name: every for name, every in topics.items() if every}
     return CourseFiles(found, texts, unread, left_out)
 
 
@@ -86,36 +79,28 @@ def _is_other(title: str) -> bool:
 
 def _rows(name: str, reading: Reading) -> Iterator[Topic]:
     """The topics of a file of JSON Lines."""
-    if Path(name).suffix.lower() in (".jsonl", ".ndjson"):
-        for n, line in enumerate(reading.lines[name], start=1):
-            try:
-                row: object = json.loads(line or "0")
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(row, dict):
-                fields = cast("dict[str, object]", row)
-                key = str(fields["id"]) if fields.get("id") is not None else ""
-                yield from _of_fields(fields, name, key or f"{name}:{n}")
+    is_json = Path(name).suffix.lower() in (".jsonl", ".ndjson")
+    for n, line in enumerate(reading.lines.get(name, ()) if is_json else (), start=1):
+        try:
+            row: object = json.loads(line or "0")
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield from _of_fields(cast("dict[str, object]", row), name, f"{name}:{n}", by_id=True)
 
 
 def _of_table(table: DataTable) -> Iterator[Topic]:
-    columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
-    title = columns["title"]
-    is_plain = (
-        title is not None
-        and title.name.lower() == "name"
-        and not any(
-            columns[one] for one in ("id", "summary", "hours", "goals", "prerequisites", "week")
-        )
-    )  # names of what? of pupils, perhaps
-    for row in range(len(table)) if title is not None and not is_plain else ():
-        fields = {name: one.texts[row].strip() for name, one in columns.items() if one is not None}
-        for topic in _of_fields(fields, table.file, table.ref(row)):
-            topic.position = row if columns["week"] is not None else None
+    has = {name for name, names in VOCABULARY.columns.items() if table.column(*names)}
+    is_course = "title" in has or {"name"} < has  # names of what? of pupils, perhaps
+    for n, row in enumerate(table.records(VOCABULARY.columns) if is_course else ()):
+        for topic in _of_fields(row, table.file, row["ref"]):
+            topic.position = n if "week" in has else None
             yield topic
 
 
-def _of_fields(row: Mapping[str, object], file: str, ref: str) -> Iterator[Topic]:
+def _of_fields(
+    row: Mapping[str, object], file: str, ref: str, *, by_id: bool = False
+) -> Iterator[Topic]:
     key = str(row["id"]) if row.get("id") not in (None, "") else ""
     title = str(row.get("title") or row.get("name") or key).strip()
     goals = row.get("goals")
@@ -124,7 +109,7 @@ def _of_fields(row: Mapping[str, object], file: str, ref: str) -> Iterator[Topic
     stripped = [_BULLET.sub("", str(line)).strip() for line in lines]
     if title:
         yield Topic(
-            id=key or slug(title), title=title, file=file, ref=ref,
+            id=key or slug(title), title=title, file=file, ref=(by_id and key) or ref,
             summary=str(row.get("summary") or row.get("description") or ""),
             goals=[line for line in stripped if line and not line.startswith("#")],
             requires=list(_names(row.get("prerequisites"))), hours=hours_in(str(row.get("hours"))),
@@ -239,7 +224,7 @@ def _topic(text: Text, lines: Sequence[tuple[int, str]]) -> Topic:
             case "goals":
                 topic.goals.append(words)
             case "question":
-                topic.exercises.append(StatedExercise(question=words, ref=text.ref(offset)))
+                topic.exercises.append(LessonExercise(question=words, ref=text.ref(offset)))
             case "solution" if solved:
                 if item:  # a list of solutions is in the order of the questions
                     solved = next((one for one in topic.exercises if not one.solution), solved)

@@ -5,14 +5,15 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median_high
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
 from leadhand_teams.curriculum.guessing import beside
-from leadhand_teams.curriculum.topics import StatedEdge, Topic, merged, stated_edges
+from leadhand_teams.curriculum.output import Prerequisite
+from leadhand_teams.curriculum.topics import Topic, merged, stated_edges
 
-Pair = tuple[str, str]
 UNIT_HOURS: Final = 4.0
 """Of a unit if the request names neither weeks nor hours."""
 
@@ -30,10 +31,9 @@ class Structure(NamedTuple):
     """What follows from the topics."""
 
     topics: list[Topic]
-    given: list[StatedEdge]
-    """What is stated, without circles."""
-    guessed: dict[Pair, float]
-    circles: list[list[StatedEdge]]
+    edges: list[Prerequisite]
+    """Without circles."""
+    circles: list[list[Prerequisite]]
     order: list[str]
     units: list[list[str]]
     usual: float
@@ -49,23 +49,18 @@ def structured(every: Sequence[Topic], time: CourseTime) -> Structure:
     """Prerequisites without circles, order and units."""
     topics, _ = merged(every)
     given, circles = acyclic(stated_edges(topics)[0])
-    guesses = beside(given, topics)
-    strongest = sorted(guesses, key=lambda pair: (-guesses[pair], pair))
-    edges, _ = acyclic([*given, *(StatedEdge(*pair, "") for pair in strongest)])
-    pairs = [(edge.before, edge.after) for edge in edges]
-    order = ordered([topic.id for topic in topics], pairs)
-    guesses = {pair: guesses[pair] for pair in pairs[len(given) :]}
-    known = sorted(topic.hours for topic in topics if topic.hours)
-    usual = known[len(known) // 2] if known else 1.0
+    edges, _ = acyclic([*given, *beside(given, topics)])
+    order = ordered([topic.id for topic in topics], [(edge.before, edge.after) for edge in edges])
+    usual = median_high([topic.hours for topic in topics if topic.hours] or [1.0])
     hours = {topic.id: topic.hours or usual for topic in topics}
     parts = units(order, hours, time.weeks, time.a_week)
-    return Structure(topics, given, guesses, circles, order, parts, usual, hours)
+    return Structure(topics, edges, circles, order, parts, usual, hours)
 
 
-def acyclic(edges: Sequence[StatedEdge]) -> tuple[list[StatedEdge], list[list[StatedEdge]]]:
+def acyclic(edges: Sequence[Prerequisite]) -> tuple[list[Prerequisite], list[list[Prerequisite]]]:
     """The edges without those that close a circle with earlier ones; and each circle, closed."""
-    kept, circles = list[StatedEdge](), list[list[StatedEdge]]()
-    into = defaultdict[str, list[StatedEdge]](list)
+    kept, circles = list[Prerequisite](), list[list[Prerequisite]]()
+    into = defaultdict[str, list[Prerequisite]](list)
     for edge in edges:
         path = _path(into, edge.after, edge.before)
         if path is None:
@@ -77,22 +72,20 @@ def acyclic(edges: Sequence[StatedEdge]) -> tuple[list[StatedEdge], list[list[St
 
 
 def _path(
-    into: Mapping[str, Sequence[StatedEdge]], first: str, last: str
-) -> list[StatedEdge] | None:
+    into: Mapping[str, Sequence[Prerequisite]], first: str, last: str
+) -> list[Prerequisite] | None:
     """The edges that lead from `first` to `last`; None if none do."""
-    ways: dict[str, list[StatedEdge]] = {last: []}
+    ways: dict[str, list[Prerequisite]] = {last: []}
     names = [last]
     for name in names:
-        if name == first:
-            return ways[name]
         for edge in into.get(name, ()):
             if edge.before not in ways:
                 ways[edge.before] = [edge, *ways[name]]
                 names.append(edge.before)
-    return None
+    return ways.get(first)
 
 
-def ordered(ids: Sequence[str], pairs: Iterable[Pair]) -> list[str]:
+def ordered(ids: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
     """All ids, each after what it requires, and otherwise as given; without those in circles."""
     needs: dict[str, set[str]] = {name: set() for name in ids}
     for before, after in pairs:

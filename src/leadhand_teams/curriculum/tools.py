@@ -1,32 +1,24 @@
 """What the workers do by code, and the tools that their models may call."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections import defaultdict
 from typing import cast
 
-from pydantic import BaseModel, JsonValue
+from pydantic import Field
 
 from leadhand import Handoff, Result
 from leadhand.tools.text import joined_names
-from leadhand_teams.curriculum.output import (
-    Curriculum,
-    Lesson,
-    LessonExercise,
-    Prerequisite,
-    StatedExercise,
-    TaughtConcept,
-)
+from leadhand_teams.curriculum.output import Curriculum, Lesson, LessonExercise
 from leadhand_teams.curriculum.sources import files_of
 from leadhand_teams.curriculum.structure import CourseTime, ordered, structured
 from leadhand_teams.curriculum.topics import Topic, definitions, merged, stated_edges
+from leadhand_teams.shared import answers
 
 
-class FoundTopics(BaseModel):
-    """What files hold."""
+class Course(Curriculum):
+    """What workers hand on: parts of the answer, and the topics as the sources have them."""
 
-    topics: list[Topic] = []
-    unread: list[str] = []
-    problems: list[str] = []
+    topics: list[Topic] = Field(default=[])
 
 
 def collect(handoff: Handoff) -> Result:
@@ -34,28 +26,18 @@ def collect(handoff: Handoff) -> Result:
     files = files_of(handoff.artifacts)
     names = cast("dict[str, list[str]]", handoff.payload)["files"]
     topics = [topic for name in names for topic in files.topics.get(name, ())]
-    found = FoundTopics(topics=topics, unread=list(files.unread))
+    found = Course(topics=topics, unread=list(files.unread))
     if files.left_out:
-        found.problems.append(f"Not taken as topics: {joined_names(list(files.left_out), 12)}.")
-    return _result(found)
+        found.problems = [f"Not taken as topics: {joined_names(list(files.left_out), 12)}."]
+    return answers.drafted(found)
 
 
 def arrange(handoff: Handoff) -> Result:
     """Prerequisites, order and units, by the time that the payload names."""
     time = CourseTime.model_validate(handoff.payload)
-    made = structured(topics_in(handoff.inputs.values()), time)
+    made = structured(_so_far(handoff).topics, time)
     titles = {topic.id: topic.title for topic in made.topics}
-    found = Curriculum(
-        order=made.order,
-        concepts=[TaughtConcept(**one.model_dump()) for one in made.topics],
-        prerequisites=[
-            *(Prerequisite(before=one, after=other, ref=ref) for one, other, ref in made.given),
-            *(
-                Prerequisite(before=one, after=other, basis="guessed", score=score)
-                for (one, other), score in made.guessed.items()
-            ),
-        ],
-    )
+    found = Curriculum(order=made.order, concepts=[*made.topics], prerequisites=made.edges)
     for number, unit in enumerate(made.units, start=1):
         starts = time.starts + dt.timedelta(weeks=number - 1) if time.starts else None
         title, hours = joined_names([titles[one] for one in unit], 3), made.taken(unit)
@@ -69,38 +51,39 @@ def arrange(handoff: Handoff) -> Result:
             f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
             f"The order leaves out that {titles[left.after]} requires {titles[left.before]}."
         )
-    missing: dict[str, list[Topic]] = {}
+    missing = defaultdict[str, list[Topic]](list)
     for name, topic in stated_edges(made.topics)[1]:
-        missing.setdefault(name, []).append(topic)
+        missing[name].append(topic)
     found.problems += [
         f"{name} is required and is no topic here: by "
         f"{joined_names([one.title for one in by], 3)} [{by[0].ref}]."
         for name, by in sorted(missing.items(), key=lambda item: -len(item[1]))
     ]
-    return _result(found)
+    return answers.drafted(found)
 
 
 def teach(handoff: Handoff) -> Result:
     """Objectives and exercises of the units that the payload names, as the sources have them."""
     wanted = cast("dict[str, list[int]]", handoff.payload)["units"]
-    topics = {topic.id: topic for topic in merged(topics_in(handoff.inputs.values()))[0]}
-    lessons = [one for one in found_in(handoff.inputs.values()).lessons if one.number in wanted]
+    found = _so_far(handoff)
+    topics = {topic.id: topic for topic in merged(found.topics)[0]}
+    lessons = [one for one in found.lessons if one.number in wanted]
     for lesson in lessons:
         for topic in (topics[one] for one in lesson.concepts if one in topics):
             lesson.objectives += [goal for goal in topic.goals if not goal.endswith("?")]
             asked = [one for one in topic.goals if one.endswith("?")]
-            questions = [StatedExercise(question=one, ref=topic.ref) for one in asked]
+            questions = [LessonExercise(question=one, ref=topic.ref) for one in asked]
             lesson.exercises += [
-                LessonExercise(concept=topic.id, **one.model_dump())
+                one.model_copy(update={"concept": topic.id})
                 for one in (*topic.exercises, *definitions(topic), *questions)
             ]
-    return _result(Curriculum(lessons=lessons))
+    return answers.drafted(Curriculum(lessons=lessons))
 
 
 def review(handoff: Handoff) -> Result:
     """Overload, what is taught before what it requires, and what the sources leave open."""
     time = CourseTime.model_validate(handoff.payload)
-    every = topics_in(handoff.inputs.values())
+    every = _so_far(handoff).topics
     made, twice = structured(every, time), merged(every)[1]
     by_id = {topic.id: topic for topic in made.topics}
     needed, weeks, a_week = made.taken(made.order), time.weeks, time.a_week
@@ -116,7 +99,7 @@ def review(handoff: Handoff) -> Result:
         if a_week and hours > a_week and (len(unit) == 1 or not is_overfull):
             names = joined_names([by_id[one].title for one in unit], 3)
             problems.append(f"Overload: {hours:,.4g} hours in a week of {a_week:g}: {names}.")
-    for edge in made.given:
+    for edge in (one for one in made.edges if one.basis == "given"):
         first, then = by_id[edge.before], by_id[edge.after]
         if first.file == then.file and (first.position or 0) > (then.position or 0):
             problems.append(
@@ -137,33 +120,11 @@ def review(handoff: Handoff) -> Result:
     for what, names in open_ones.items():
         note = f" ({made.usual:g} assumed for each)" if what == "hours" else ""
         problems += [f"No {what} are stated for {joined_names(names)}{note}."] if names else []
-    return _result(Curriculum(problems=problems, is_reviewed=True))
+    return answers.drafted(Curriculum(problems=problems, is_reviewed=True))
 
 
-def topics_in(outputs: Iterable[JsonValue]) -> list[Topic]:
-    """The topics in results of the worker `topics`."""
-    found = (FoundTopics.model_validate(one) for one in outputs if isinstance(one, dict))
-    return [topic for part in found for topic in part.topics]
-
-
-def found_in(outputs: Iterable[JsonValue]) -> Curriculum:
-    """What results hold of the answer; a lesson that was planned stands for the bare unit."""
-    found, lessons = Curriculum(), dict[int, Lesson]()
-    for output in outputs:
-        part = Curriculum.model_validate(output if isinstance(output, dict) else {})
-        for name in ("concepts", "prerequisites", "order", "problems", "unread"):
-            known: list[object] = getattr(found, name)
-            known += [one for one in getattr(part, name) if one not in known]
-        found.is_reviewed = found.is_reviewed or part.is_reviewed
-        for lesson in part.lessons:
-            if lesson.objectives or lesson.exercises or lesson.number not in lessons:
-                lessons[lesson.number] = lesson
-    found.lessons = [lesson for _, lesson in sorted(lessons.items())]
-    return found
-
-
-def _result(found: BaseModel) -> Result:
-    return Result(output=cast("JsonValue", found.model_dump(mode="json", exclude_defaults=True)))
+def _so_far(handoff: Handoff) -> Course:
+    return answers.merged(Course, map(Course.model_validate, handoff.inputs.values()))
 
 
 def order_of(topics: list[str], prerequisites: list[tuple[str, str]]) -> list[str]:

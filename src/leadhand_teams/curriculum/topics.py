@@ -1,12 +1,17 @@
-"""Topics as the sources state them: what each teaches, requires and asks. Pure."""
+"""Topics as the sources state them: what each teaches, requires and asks.
+
+How sources and requests name things is in `vocabulary.yaml`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Final
 
-from pydantic import BaseModel
+import yaml
+from pydantic import BaseModel, Field
 
-from leadhand_teams.curriculum.output import StatedExercise
+from leadhand_teams.curriculum.output import LessonExercise, Prerequisite, TaughtConcept
 from leadhand_teams.shared.search import terms
 
 STOP: Final = frozenset(
@@ -15,18 +20,40 @@ STOP: Final = frozenset(
 _IS: Final = re.compile(r"\b(?:is|are|means|refers to|ist|sind|bedeutet|est|sont|es|son)\b")
 
 
-class Topic(BaseModel):
+class CourseVocabulary(BaseModel):
+    """What is in `vocabulary.yaml`."""
+
+    labels: dict[str, str]
+    columns: dict[str, list[str]]
+    part: str
+    no_topic: list[str]
+    none: frozenset[str]
+    hour: str
+    parts: dict[str, str]
+    whole: str
+    weeks: str
+    hours_a_week: str
+
+
+VOCABULARY: Final = CourseVocabulary.model_validate(
+    yaml.safe_load(Path(__file__).with_name("vocabulary.yaml").read_text(encoding="utf-8"))
+)
+
+
+def has(text: str, words: str) -> re.Match[str] | None:
+    """Where `text` has one of the words, which are a pattern."""
+    return re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE)
+
+
+class Topic(TaughtConcept):
     """A topic of one source."""
 
-    id: str
-    title: str
-    hours: float | None = None
     ref: str = ""
     summary: str = ""
-    goals: list[str] = []
-    requires: list[str] = []
+    goals: list[str] = Field(default=[])
+    requires: list[str] = Field(default=[])
     """Names or ids, as written."""
-    exercises: list[StatedExercise] = []
+    exercises: list[LessonExercise] = Field(default=[])
     file: str = ""
     position: int | None = None
     """Its place in a source that has an order of its own, such as a syllabus."""
@@ -35,14 +62,6 @@ class Topic(BaseModel):
     def text(self) -> str:
         """All that its source says about it."""
         return "\n".join((self.title, self.summary, *self.goals))
-
-
-class StatedEdge(NamedTuple):
-    """A prerequisite that a source states, by ids."""
-
-    before: str
-    after: str
-    ref: str
 
 
 def words(text: str) -> list[str]:
@@ -78,11 +97,11 @@ def merged(topics: Iterable[Topic]) -> tuple[list[Topic], list[list[Topic]]]:
     return found, [group for group in by_id.values() if len(group) > 1]
 
 
-def stated_edges(topics: Sequence[Topic]) -> tuple[list[StatedEdge], list[tuple[str, Topic]]]:
+def stated_edges(topics: Sequence[Topic]) -> tuple[list[Prerequisite], list[tuple[str, Topic]]]:
     """The prerequisites between topics; and what is required, and by what, that is no topic."""
     names = {_name(name): one.id for one in reversed(topics) for name in (one.title, one.id)}
     names |= {topic.id: topic.id for topic in topics}
-    edges: dict[StatedEdge, None] = {}
+    edges: dict[tuple[str, str], Prerequisite] = {}
     missing: list[tuple[str, Topic]] = []
     for topic in topics:
         for name in topic.requires:
@@ -90,10 +109,11 @@ def stated_edges(topics: Sequence[Topic]) -> tuple[list[StatedEdge], list[tuple[
             for part in parts:
                 before = _known(part, names)
                 if before and (before != topic.id or part in (topic.id, topic.title)):
-                    edges[StatedEdge(before, topic.id, topic.ref)] = None
+                    edge = Prerequisite(before=before, after=topic.id, ref=topic.ref)
+                    edges.setdefault((before, topic.id), edge)
                 else:
                     missing.append((part, topic))
-    return list(edges), missing
+    return [*edges.values()], missing
 
 
 def _known(name: str, names: Mapping[str, str]) -> str | None:
@@ -104,7 +124,7 @@ def _name(name: str) -> str:
     return " ".join(words(name.replace("_", " "))) or name.lower()
 
 
-def definitions(topic: Topic) -> Iterator[StatedExercise]:
+def definitions(topic: Topic) -> Iterator[LessonExercise]:
     """The sentence with which the source says what the topic is, to be completed."""
     title = set(words(topic.title))
     for sentence in re.split(r"(?<=[.!?])\s+", " ".join(topic.summary.split())):
@@ -113,5 +133,5 @@ def definitions(topic: Topic) -> Iterator[StatedExercise]:
         if verb and title and title <= set(before) and len(before) <= len(title) + 2:
             if len(sentence[verb.end() :].split()) >= 4:
                 question = f"Complete: {sentence[: verb.end()]} …"
-                yield StatedExercise(question=question, solution=sentence, ref=topic.ref)
+                yield LessonExercise(question=question, solution=sentence, ref=topic.ref)
             return

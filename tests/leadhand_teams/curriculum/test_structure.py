@@ -4,21 +4,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand_teams.curriculum.guessing import guessed
+from leadhand_teams.curriculum.output import Prerequisite
 from leadhand_teams.curriculum.structure import acyclic, ordered, units
-from leadhand_teams.curriculum.topics import StatedEdge, Topic, merged, stated_edges
+from leadhand_teams.curriculum.topics import Topic, merged, stated_edges
+
+
+def edge(before: str, after: str, ref: str = "") -> Prerequisite:
+    return Prerequisite(before=before, after=after, ref=ref)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25, unique=True))
 def test_every_order_is_complete_and_keeps_what_is_left_without_circles(
     drawn: list[tuple[int, int]],
 ) -> None:
-    stated = [StatedEdge(str(one), str(other), "") for one, other in drawn]
+    stated = [edge(str(one), str(other)) for one, other in drawn]
     kept, circles = acyclic(stated)
     assert len(kept) + len(circles) == len(stated)
     ids = [str(n) for n in range(10)]
-    order = ordered(ids, [(edge.before, edge.after) for edge in kept])
+    order = ordered(ids, [(one.before, one.after) for one in kept])
     assert sorted(order) == ids
-    assert all(order.index(edge.before) < order.index(edge.after) for edge in kept)
+    assert all(order.index(one.before) < order.index(one.after) for one in kept)
 
 
 def test_the_order_of_the_source_stays_where_nothing_speaks_against_it() -> None:
@@ -27,15 +32,15 @@ def test_the_order_of_the_source_stays_where_nothing_speaks_against_it() -> None
 
 
 def test_of_a_circle_the_edge_that_was_stated_last_is_left_out() -> None:
-    stated = [StatedEdge("a", "b", "1"), StatedEdge("b", "c", "2"), StatedEdge("c", "a", "3")]
+    stated = [edge("a", "b", "1"), edge("b", "c", "2"), edge("c", "a", "3")]
     kept, circles = acyclic(stated)
     assert kept == stated[:2]
     assert [set(circle) for circle in circles] == [set(stated)]
 
 
 def test_a_guess_never_contradicts_what_is_given() -> None:
-    stated = [StatedEdge("a", "b", ""), StatedEdge("b", "c", "")]
-    guesses = [StatedEdge("c", "a", ""), StatedEdge("a", "c", "")]
+    stated = [edge("a", "b"), edge("b", "c")]
+    guesses = [edge("c", "a"), edge("a", "c")]
     assert acyclic([*stated, *guesses])[0] == [*stated, guesses[1]]
 
 
@@ -66,7 +71,7 @@ def test_names_are_resolved_by_id_title_and_form() -> None:
         Topic(id="x3", title="Tests", requires=["mean and variance", "x1 and luck"]),
     ]
     edges, missing = stated_edges(topics)
-    assert [edge[:2] for edge in edges] == [("x1", "x2"), ("x2", "x3"), ("x1", "x3")]
+    assert [(one.before, one.after) for one in edges] == [("x1", "x2"), ("x2", "x3"), ("x1", "x3")]
     assert [name for name, _ in missing] == ["luck"]
 
 
