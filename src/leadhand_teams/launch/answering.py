@@ -1,59 +1,42 @@
 """The synthesis: cross-checks market, price, schedule and copy, and puts the plan together."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
-
-from pydantic import JsonValue
 
 from leadhand import Plan
-from leadhand.contracts.answer import Conflict, Gap, Source
 from leadhand.extension.roles import Synthesis, TaskResult
 from leadhand.tools.text import joined_names
 from leadhand_teams.launch.material import LaunchFiles, material_of
 from leadhand_teams.launch.output import Economics, Launch
 from leadhand_teams.launch.planning import possible_parts
 from leadhand_teams.launch.report import is_decisive, report
-from leadhand_teams.shared.statements import Added, check
+from leadhand_teams.shared import answers
+from leadhand_teams.shared.statements import check
 from leadhand_teams.shared.values import amount_text, unused
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
-    found = Launch()
-    outputs = [one.result.output for one in results if one.result is not None]
-    sources: dict[tuple[str, str], None] = {}
-    for one in results:
-        output = one.result.output if one.result is not None else None
-        part = Launch.model_validate(output if isinstance(output, dict) else {})
-        for name in part.model_fields_set:
-            value: object = getattr(part, name)
-            both = getattr(found, name) + value if isinstance(value, list) else value
-            setattr(found, name, both)
-        sources |= dict.fromkeys((one.task.id, file) for file in _files(part))
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     material = material_of(paths) if paths else LaunchFiles()
+    parts = answers.parts(Launch, results)
+    found = answers.merged(Launch, (part for _, part in parts))
     found.unread = list(material.unread)
     found.warnings += _cross_checked(found, material)
     found.warnings.sort(key=lambda one: not is_decisive(one))
-    _add(found, outputs, material)
-    gaps = [Gap(task_id="files", why=f"not read: {why}") for why in found.unread]
+    _add(found, results, material)
+    gaps = [("files", f"not read: {why}") for why in found.unread]
     planned, possible = {task.id for task in plan.tasks}, set(possible_parts(material))
     if "schedule" in possible and planned == possible - {"schedule"}:
-        gaps.append(Gap(task_id="schedule", why="no schedule: the request names no date"))
-    text = report(plan.goal, found).markdown(title=False)
-    first = plan.tasks[0].id
-    left = (f"{one} in the request was not used" for one in unused(plan.goal, text))
-    gaps += [Gap(task_id=first, why=why) for why in left]
-    return Synthesis(
-        answer=text,
-        output=cast("JsonValue", found.model_dump(mode="json", by_alias=True)),
-        conflicts=tuple(
-            Conflict(task_ids=(first,), kind="contradiction", about=about, why=why)
-            for about, why in _contradictions(found, material)
-        ),
-        sources=tuple(Source(task_id=task, ref=file) for task, file in sources),
-        gaps=tuple(gaps),
-    )
+        gaps.append(("schedule", "no schedule: the request names no date"))
+    text, first = report(plan.goal, found).markdown(title=False), plan.tasks[0].id
+    gaps += [(first, f"{one} in the request was not used") for one in unused(plan.goal, text)]
+    return answers.synthesis(
+        text, found,
+        by=[first],
+        conflicts=_contradictions(found, material),
+        sources=[(task.id, file) for task, part in parts for file in _files(part)],
+        gaps=gaps,
+    )  # fmt: skip
 
 
 def _contradictions(found: Launch, material: LaunchFiles) -> Iterator[tuple[str, str]]:
@@ -98,24 +81,20 @@ def _cross_checked(found: Launch, material: LaunchFiles) -> list[str]:
     return warnings
 
 
-def _add(found: Launch, outputs: Sequence[JsonValue], material: LaunchFiles) -> None:
+def _add(found: Launch, results: Sequence[TaskResult], material: LaunchFiles) -> None:
     """What models added, if citation and limit of characters hold; the rest is counted."""
     limits = {one.channel.lower(): one for one in found.copies}
     economics = found.economics.model_dump(exclude_none=True)
     figures = [float(value) for value in economics.values() if isinstance(value, int | float)]
-    for output in outputs:
-        if not (isinstance(output, dict) and output.get("added")):
-            continue
-        added = Added.model_validate(output["added"]).statements
-        checked = check(added, material.texts, computed=figures)
-        found.removed_statements += len(checked.removed)
-        for statement in checked.kept:
-            channel, _, text = statement.text.partition(": ")
-            given = limits.get(channel.lower())
-            if given is None:
-                found.statements.append(statement)
-            elif len(text) <= given.max_chars:
-                words = {"text": text, "claims": [statement], "by_model": True}
-                found.copies.append(given.model_copy(update=words))
-            else:
-                found.removed_statements += 1
+    checked = check(answers.added(results), material.texts, computed=figures)
+    found.removed_statements = len(checked.removed)
+    for statement in checked.kept:
+        channel, _, text = statement.text.partition(": ")
+        given = limits.get(channel.lower())
+        if given is None:
+            found.statements.append(statement)
+        elif len(text) <= given.max_chars:
+            words = {"text": text, "claims": [statement], "by_model": True}
+            found.copies.append(given.model_copy(update=words))
+        else:
+            found.removed_statements += 1

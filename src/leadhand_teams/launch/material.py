@@ -223,21 +223,17 @@ def _read_text(found: LaunchFiles, text: Text) -> None:
 
 def planned(table: DataTable) -> Iterator[LaunchTask]:
     """The tasks of a table; what they depend on may be named by id, as planning tools export it."""
-    columns = {name: column(table, name) for name in ("task", "days", "id", "depends_on", "owner")}
-    rows = [
-        {name: one.texts[row].strip() if one else "" for name, one in columns.items()}
-        for row in range(len(table))
-    ]
+    rows = table.records(VOCABULARY.columns)
     titles = {row["task"].casefold(): row["task"] for row in rows}
     by_id = {row["id"].casefold(): row["task"] for row in rows if row["id"]}
-    usual = columns["days"].name if columns["days"] else ""
-    for n, row in enumerate(rows):
+    days = column(table, "days")
+    for row in rows:
         needs = filter(None, re.split(r"\s*[;,]\s*", row["depends_on"]))
         before = [_named(one, by_id | titles) for one in needs]
         if row["task"]:
-            days = working_days_of(row["days"], usual)
-            task = LaunchTask(row["task"], days or 0, tuple(before), row["owner"] or None)
-            yield replace(task, ref=table.ref(n), is_estimated=days is not None)
+            taken = working_days_of(row["days"], days.name if days else "")
+            task = LaunchTask(row["task"], taken or 0, tuple(before), row["owner"] or None)
+            yield replace(task, ref=row["ref"], is_estimated=taken is not None)
 
 
 def _named(written: str, titles: Mapping[str, str]) -> str:

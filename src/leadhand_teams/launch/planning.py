@@ -10,6 +10,7 @@ from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
 from leadhand_teams.launch.material import VOCABULARY, LaunchFiles, material_of
+from leadhand_teams.shared.answers import inputs
 from leadhand_teams.shared.values import amounts, dates
 
 _WORKERS: Final = {
@@ -27,7 +28,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
     Raises `InputError` if nothing in the files is for a launch.
     """
-    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    paths = inputs(request)
     material = material_of(paths) if paths else LaunchFiles()
     possible, today = possible_parts(material), dt.date.today()
     days = [*dates(request.text), *(day for day, _ in material.dates)]

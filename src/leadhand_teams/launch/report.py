@@ -1,7 +1,7 @@
 """The plan as a report, a calendar and tables: warnings and decisions first, then the evidence."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from leadhand import Answer
 from leadhand.tools.text import counted
@@ -30,29 +30,26 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def report(request: str, found: Launch) -> Report:
     """What is handed on."""
-    sections: dict[str, Sequence[Block]] = {
-        "Warnings": [Items([one for one in found.warnings if not is_decisive(one)])],
-        "How sales react to price": [_elasticities(found)],
-        "What the survey suggests": _survey(found),
-        "Economics": [_economics(found)],
-        "Competitors' prices": _ladder(found),
-        "Market": [_market(found)],
-        "Schedule": [_schedule(found)],
-        "Copy": [_copy(found)],
-        "What a model added": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
-    }
-    count = counted(found.removed_statements, "statement")
-    left_out = f"{count} of a model left out: its citation does not hold, or it is too long."
     return Report(
         title="Launch plan",
         about=request,
         lead=_lead(found),
-        sections=[Section(title, blocks) for title, blocks in sections.items()],
+        sections=[
+            Section("Warnings", [Items([one for one in found.warnings if not is_decisive(one)])]),
+            Section("How sales react to price", [_elasticities(found)]),
+            Section("What the survey suggests", _survey(found)),
+            Section("Economics", [_economics(found)]),
+            Section("Competitors' prices", _ladder(found)),
+            Section("Market", [_market(found)]),
+            Section("Schedule", [_schedule(found)]),
+            Section("Copy", [_copy(found)]),
+        ],
+        added=found.statements,
+        removed=found.removed_statements,
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[
             "Every number was computed by code from the files named beside it. Elasticities are "
             "associations in past sales, not promises.",
-            *([left_out] if found.removed_statements else []),
         ],
     )
 

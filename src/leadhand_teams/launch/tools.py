@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from graphlib import CycleError
 from typing import Final, cast
 
-from pydantic import BaseModel, JsonValue
-
 from leadhand import Handoff, Result
 from leadhand_teams.launch import elasticity, schedule
 from leadhand_teams.launch import survey as westendorp
@@ -22,6 +20,7 @@ from leadhand_teams.launch.output import (
     Rung,
     SurveyPrices,
 )
+from leadhand_teams.shared.answers import drafted
 from leadhand_teams.shared.statements import Statement
 from leadhand_teams.shared.tables import DataColumn
 from leadhand_teams.shared.values import date_text
@@ -59,7 +58,7 @@ def research(handoff: Handoff) -> Result:
                 rung.unit = price.unit
                 found.ladder.append(rung)
         found.ladder.sort(key=lambda rung: rung.price)
-    return _result(found)
+    return drafted(found)
 
 
 def price(handoff: Handoff) -> Result:
@@ -73,7 +72,7 @@ def price(handoff: Handoff) -> Result:
         case _:
             asked = cast("dict[str, float]", handoff.payload).get("price")
             found.economics = economics(material, asked)
-    return _result(found)
+    return drafted(found)
 
 
 def _elasticities(sales: SalesTable, found: Launch) -> None:
@@ -184,7 +183,7 @@ def place(handoff: Handoff) -> Result:
     except CycleError as error:
         circle = " → ".join(map(str, error.args[1]))
         found.warnings.append(f"No schedule: these tasks wait for each other: {circle}.")
-        return _result(found)
+        return drafted(found)
     if found.schedule and found.schedule[0].start < today:
         needed = schedule.working_days(found.schedule[0].start, launch)
         left = schedule.working_days(today, launch)
@@ -200,7 +199,7 @@ def place(handoff: Handoff) -> Result:
         missing += [] if one.is_estimated else ["has no duration: counted as no days"]
         missing += [] if one.owner else ["has no owner"]
         found.warnings += [f"{one.name} {why} [{one.ref}]." for why in missing]
-    return _result(found)
+    return drafted(found)
 
 
 def write(handoff: Handoff) -> Result:
@@ -218,7 +217,7 @@ def write(handoff: Handoff) -> Result:
         found.copies += [made] if claims else []
         if not claims:
             found.warnings.append(f"No fact fits into the {limit} characters of {channel}.")
-    return _result(found)
+    return drafted(found)
 
 
 def channels(material: LaunchFiles) -> dict[str, int]:
@@ -229,10 +228,6 @@ def channels(material: LaunchFiles) -> dict[str, int]:
         return dict(CHANNELS)
     rows = itertools.zip_longest(name.texts, limit.numbers)
     return {channel: int(most) for channel, most in rows if channel and most}
-
-
-def _result(found: BaseModel) -> Result:
-    return Result(output=cast("JsonValue", found.model_dump(mode="json", exclude_defaults=True)))
 
 
 def break_even(price: float, unit_cost: float, fixed_costs: float) -> str:
