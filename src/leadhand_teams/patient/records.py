@@ -192,7 +192,7 @@ def _add_table(record: PatientRecord, table: DataTable) -> None:
 
 def _mark(texts: Iterable[str]) -> DecimalMark | None:
     numbers = (number for text in texts for number in re.findall(_NUMBER, text))
-    marks = Counter(mark for one in numbers if (mark := values.decimal_mark(one)))
+    marks = Counter[DecimalMark](mark for one in numbers if (mark := values.decimal_mark(one)))
     return max(marks, key=lambda mark: marks[mark], default=None)
 
 

@@ -37,10 +37,11 @@ def merged(model: type[M], found: Iterable[M]) -> M:
         for name in part.model_fields_set & model.model_fields.keys():
             old, new = getattr(whole, name), getattr(part, name)
             if isinstance(new, list):
-                new = [*old, *(one for one in cast("list[object]", new) if one not in old)]
+                old += [one for one in cast("list[object]", new) if one not in old]
             elif isinstance(new, dict):
-                new = {**old, **new}
-            setattr(whole, name, new)
+                old |= new
+            else:
+                setattr(whole, name, new)
     return whole
 
 

@@ -16,8 +16,6 @@ class Event(NamedTuple):
     end: dt.date | None = None
     """Its last day; None for one day."""
     text: str = ""
-    reminder_days: int | None = None
-    """Days before the start; None for no reminder."""
 
 
 def calendar(events: Iterable[Event], *, name: str, at: dt.datetime) -> bytes:
@@ -25,32 +23,24 @@ def calendar(events: Iterable[Event], *, name: str, at: dt.datetime) -> bytes:
 
     An event keeps its id when the file is made again, so that a calendar replaces it.
     """
-    from icalendar import Alarm, Calendar, Component
-    from icalendar import Event as Entry
+    import icalendar
 
-    def filled(component: Component, **properties: object) -> Component:
-        for key, value in properties.items():
-            component.add(key.replace("_", "-"), value)  # pyright: ignore[reportUnknownMemberType]
-        return component
+    def uid(text: str) -> str:
+        return f"{hashlib.sha256(text.encode()).hexdigest()[:32]}@leadhand"
 
-    made = filled(Calendar(), prodid="-//leadhand//EN", version="2.0", x_wr_calname=cleaned(name))
+    entries: list[icalendar.Event] = []
     for event in events:
-        key = hashlib.sha256(f"{name}|{event.title}|{event.start}".encode()).hexdigest()[:32]
-        title = cleaned(event.title)
-        entry = filled(
-            Entry(),
-            uid=f"{key}@leadhand",
-            dtstamp=at,
-            summary=title,
-            dtstart=event.start,
+        entry = icalendar.Event.new(
+            uid=uid(f"{name}|{event.title}|{event.start}"),
+            stamp=at,
+            summary=cleaned(event.title),
+            description=cleaned(event.text) or None,
+            start=event.start,
             # The day after the last one, as the format has it.
-            dtend=(event.end or event.start) + dt.timedelta(days=1),
+            end=(event.end or event.start) + dt.timedelta(days=1),
         )
-        if event.text:
-            filled(entry, description=cleaned(event.text))
-        if event.reminder_days is not None:
-            before = -dt.timedelta(days=event.reminder_days)
-            alarm = filled(Alarm(), action="DISPLAY", description=title, trigger=before)
-            entry.add_component(alarm)
-        made.add_component(entry)
+        entries.append(entry)
+    made = icalendar.Calendar.new(
+        prodid="-//leadhand//EN", name=cleaned(name), uid=uid(name), subcomponents=entries
+    )
     return made.to_ical()

@@ -6,7 +6,7 @@ needs; it follows the page's light or dark colours, prints in black on white, an
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -48,22 +48,18 @@ class Drawing:
     body: str
     height: float = HEIGHT
 
-    @property
-    def svg(self) -> str:
+    def svg(self, style: str = "") -> str:
         """For a page that has `STYLE`."""
-        return self._svg("")
-
-    @property
-    def file(self) -> str:
-        """For a file of its own."""
-        return self._svg(f"<style>{STYLE}{_DARK}</style>")
-
-    def _svg(self, style: str) -> str:
         return (
             f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {WIDTH} {self.height:g}"><title>{_text(self.title)}</title>'
             f"<desc>{_text(self.alternative)}</desc>{style}{self.body}</svg>"
         )
+
+    @property
+    def file(self) -> str:
+        """For a file of its own."""
+        return self.svg(f"<style>{STYLE}{_DARK}</style>")
 
 
 def line_chart(
@@ -76,7 +72,41 @@ def line_chart(
     band: Sequence[tuple[X, float, float]] = (),
 ) -> Drawing:
     """Lines over numbers or dates; `band` is an area between two values at each place."""
-    return _plot(title, series, alternative, x_label, y_label, band)
+    places = [x for one in series for x, _ in one.points]
+    xs = [_number(x) for x in (*places, *(x for x, _, _ in band))]
+    ys = [y for one in series for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
+    ys = [y for y in ys if math.isfinite(y)]
+    if not xs or not ys:
+        nothing = _title(title) + _label(WIDTH / 2, 160, "No data", "middle")
+        return Drawing(title, alternative, nothing)
+    x_low, x_high, y_ticks = min(xs), max(xs), ticks(min(ys), max(ys))
+    if isinstance(places[0], dt.date):
+        x_ticks = _date_ticks(x_low, x_high)
+    else:
+        x_ticks = [(value, _short(value)) for value in ticks(x_low, x_high)]
+        x_low, x_high = x_ticks[0][0], x_ticks[-1][0]
+    x_at = _scale(x_low, x_high, _LEFT, WIDTH - _RIGHT)
+    y_at = _scale(y_ticks[0], y_ticks[-1], HEIGHT - _BOTTOM, _TOP + 14)
+
+    def path(points: Iterable[tuple[X, float]]) -> str:
+        return " ".join(f"{x_at(_number(x)):.1f},{y_at(y):.1f}" for x, y in points)
+
+    parts = [
+        _title(title),
+        _axes([(x_at(x), text) for x, text in x_ticks], [(y_at(y), _short(y)) for y in y_ticks]),
+        _label((WIDTH + _LEFT) / 2, HEIGHT - 8, x_label, "middle", "faint"),
+        _label(8, _TOP - 2, y_label, "start", "faint"),
+    ]
+    if band:
+        edge = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+        parts.append(_tag("polygon", "s0 band", points=path(edge)))
+    for n, one in enumerate(series):
+        kept = [(x, y) for x, y in one.points if math.isfinite(y)]
+        thinned = kept[:: max(1, len(kept) // _MAX_POINTS)]
+        parts.append(_tag("polyline", f"s{min(n, 4)} line", points=path(thinned)))
+    if len(series) > 1:
+        parts.append(_legend([one.label for one in series]))
+    return Drawing(title, alternative, "".join(parts))
 
 
 def bars(
@@ -84,8 +114,8 @@ def bars(
 ) -> Drawing:
     """Horizontal bars from zero, with their values, at most 40."""
     shown = [(label, value) for label, value in rows[:40] if math.isfinite(value)]
-    name_width = min(220.0, 12 + _CHAR * max((len(label) for label, _ in shown), default=1))
     texts = [f"{number_text(value)}{f' {unit}' if unit else ''}" for _, value in shown]
+    name_width = min(220.0, 12 + _CHAR * max((len(label) for label, _ in shown), default=1))
     value_width = 10 + _CHAR * max(map(len, texts), default=1)
     low = min([0.0, *(value for _, value in shown)])
     high = max([0.0, *(value for _, value in shown)]) or (0.0 if low else 1.0)
@@ -94,23 +124,16 @@ def bars(
     zero = left - low * scale
     parts = [_title(title)]
     for n, ((label, value), text) in enumerate(zip(shown, texts, strict=True)):
-        y = _TOP + n * _ROW
-        start, width = min(zero, zero + value * scale), abs(value) * scale
-        end = zero + value * scale
-        parts.append(
-            f'<g class="s0"><rect class="bar" x="{start:.1f}" y="{y}" width="{max(width, 1):.1f}" '
-            f'height="18" rx="2"/></g>'
-            + _label(name_width - 8, y + 14, _cut(label, name_width), "end")
-            + (
-                _label(end + 6, y + 14, text)
-                if value >= 0
-                else _label(end - 6, y + 14, text, "end")
-            )
-        )
+        y, end = _TOP + n * _ROW, zero + value * scale
+        side, anchor = (6, "start") if value >= 0 else (-6, "end")
+        size = {"width": max(abs(end - zero), 1.0), "height": 18, "rx": 2}
+        parts += [
+            _tag("rect", "s0 bar", x=min(zero, end), y=y, **size),
+            _label(name_width - 8, y + 14, _cut(label, name_width), "end"),
+            _label(end + side, y + 14, text, anchor),
+        ]
     height = _TOP + len(shown) * _ROW + 12
-    parts.append(
-        f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" y1="{_TOP - 6}" y2="{height - 14}"/>'
-    )
+    parts.append(_tag("line", "axis", x1=zero, x2=zero, y1=_TOP - 6, y2=height - 14))
     return Drawing(title, alternative, "".join(parts), height)
 
 
@@ -130,33 +153,25 @@ def graph(
     columns: dict[int, list[str]] = {}
     for node in nodes:
         columns.setdefault(level[node], []).append(node)
-    rows = max(map(len, columns.values()), default=1)
     step = (WIDTH - 16) / max(len(columns), 1)
     width = min(170.0, step - 22)
-    height = _TOP + rows * 46 + 8
+    height = _TOP + max(map(len, columns.values()), default=1) * 46 + 8
     place: dict[str, tuple[float, float]] = {}
     for number, column in sorted(columns.items()):
         gap = (height - _TOP) / (len(column) + 1)
-        for n, node in enumerate(column, 1):
-            place[node] = (8 + number * step, _TOP + gap * n)
+        place |= {node: (8 + number * step, _TOP + gap * n) for n, node in enumerate(column, 1)}
     parts = [_title(title)]
-    for before, after in edges:
-        if before in place and after in place:
-            (x1, y1), (x2, y2) = place[before], place[after]
-            x1 += width
-            middle = (x1 + x2) / 2
-            parts.append(
-                f'<path class="edge" d="M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} '
-                f'{middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"/>'
-                f'<circle class="dot s4" cx="{x2:.1f}" cy="{y2:.1f}" r="2.5"/>'
-            )
+    for before, after in (edge for edge in edges if place.keys() >= set(edge)):
+        (x1, y1), (x2, y2) = place[before], place[after]
+        x1 += width
+        middle = (x1 + x2) / 2
+        curve = f"C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
+        parts.append(_tag("path", "edge", d=f"M{x1:.1f},{y1:.1f} {curve}"))
+        parts.append(_tag("circle", "dot s4", cx=x2, cy=y2, r=2.5))
     for node, (x, y) in place.items():
         colour = "s1" if node in marked else "s0"
-        parts.append(
-            f'<g class="{colour}"><rect class="box" x="{x:.1f}" y="{y - 15:.1f}" '
-            f'width="{width:.1f}" height="30" rx="4"/></g>'
-            + _label(x + width / 2, y + 4, _cut(nodes[node], width), "middle")
-        )
+        parts.append(_tag("rect", f"{colour} box", x=x, y=y - 15, width=width, height=30, rx=4))
+        parts.append(_label(x + width / 2, y + 4, _cut(nodes[node], width), "middle"))
     return Drawing(title, alternative, "".join(parts), height)
 
 
@@ -175,101 +190,27 @@ def ticks(low: float, high: float, *, count: int = 5) -> list[float]:
     return [round(n * step, 12) for n in range(first, last + 1)]
 
 
-def _plot(
-    title: str,
-    series: Sequence[Series],
-    alternative: str,
-    x_label: str,
-    y_label: str,
-    band: Sequence[tuple[X, float, float]],
-) -> Drawing:
-    drawn = series
-    xs = [_number(x) for one in drawn for x, _ in one.points] + [_number(x) for x, _, _ in band]
-    ys = [y for one in drawn for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
-    ys = [y for y in ys if math.isfinite(y)]
-    if not xs or not ys:
-        return Drawing(
-            title, alternative, _title(title) + _label(WIDTH / 2, 160, "No data", "middle")
-        )
-    y_ticks = ticks(min(ys), max(ys))
-    is_time = isinstance(next(x for one in drawn for x, _ in one.points), dt.date)
-    x_ticks = _date_ticks(min(xs), max(xs)) if is_time else _labelled(ticks(min(xs), max(xs)))
-    x_low = min(min(xs), x_ticks[0][0]) if not is_time else min(xs)
-    x_high = max(max(xs), x_ticks[-1][0]) if not is_time else max(xs)
-    scale = _Scale(x_low, x_high, y_ticks[0], y_ticks[-1])
-    parts = [_title(title), _axes(scale, x_ticks, y_ticks, x_label, y_label)]
-    if band:
-        upper = " ".join(scale.at(x, high) for x, _, high in band)
-        lower = " ".join(scale.at(x, low) for x, low, _ in reversed(band))
-        parts.append(f'<g class="s0"><polygon class="band" points="{upper} {lower}"/></g>')
-    for n, one in enumerate(drawn):
-        kept = [(x, y) for x, y in one.points if math.isfinite(y)]
-        kept = kept[:: max(1, len(kept) // _MAX_POINTS)]
-        path = " ".join(scale.at(x, y) for x, y in kept)
-        inner = f'<polyline class="line" points="{path}"/>'
-        parts.append(f'<g class="s{min(n, 4)}">{inner}</g>')
-    if len(drawn) > 1:
-        parts.append(_legend([one.label for one in drawn]))
-    return Drawing(title, alternative, "".join(parts))
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """What places values from `low` to `high` between `start` and `end`."""
+    return lambda value: start + (value - low) / ((high - low) or 1) * (end - start)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    x_low: float
-    x_high: float
-    y_low: float
-    y_high: float
-
-    def x(self, value: X) -> float:
-        share = (_number(value) - self.x_low) / ((self.x_high - self.x_low) or 1)
-        return _LEFT + share * (WIDTH - _LEFT - _RIGHT)
-
-    def y(self, value: float) -> float:
-        share = (value - self.y_low) / ((self.y_high - self.y_low) or 1)
-        return HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - 14 - _BOTTOM)
-
-    def at(self, x: X, y: float) -> str:
-        return f"{self.x(x):.1f},{self.y(y):.1f}"
-
-
-def _axes(
-    scale: _Scale,
-    x_ticks: Sequence[tuple[float, str]],
-    y_ticks: Sequence[float],
-    x_label: str,
-    y_label: str,
-) -> str:
-    bottom = HEIGHT - _BOTTOM
-    parts: list[str] = []
-    for value in y_ticks:
-        y = scale.y(value)
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            + _label(_LEFT - 8, y + 4, _short(value), "end", "faint")
-        )
-    for value, text in x_ticks:
-        parts.append(_label(scale.x(value), bottom + 18, text, "middle", "faint"))
-    parts.append(
-        f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
-    )
-    if x_label:
-        parts.append(_label((WIDTH + _LEFT) / 2, HEIGHT - 8, x_label, "middle", "faint"))
-    if y_label:
-        parts.append(_label(8, _TOP - 2, y_label, "start", "faint"))
-    return "".join(parts)
+def _axes(x_ticks: Iterable[tuple[float, str]], y_ticks: Iterable[tuple[float, str]]) -> str:
+    bottom, right, parts = HEIGHT - _BOTTOM, WIDTH - _RIGHT, list[str]()
+    for y, text in y_ticks:
+        parts.append(_tag("line", "grid", x1=_LEFT, x2=right, y1=y, y2=y))
+        parts.append(_label(_LEFT - 8, y + 4, text, "end", "faint"))
+    parts += [_label(x, bottom + 18, text, "middle", "faint") for x, text in x_ticks]
+    return "".join((*parts, _tag("line", "axis", x1=_LEFT, x2=right, y1=bottom, y2=bottom)))
 
 
 def _legend(labels: Sequence[str]) -> str:
-    parts: list[str] = []
-    right = float(WIDTH - _RIGHT)
+    parts, right = list[str](), float(WIDTH - _RIGHT)
     for n in reversed(range(min(len(labels), 5))):
         label = _cut(labels[n], 150)
         right -= _CHAR * len(label)
         parts.append(_label(right, 22, label, "start", "faint"))
-        parts.append(
-            f'<g class="s{min(n, 4)}"><line class="line" x1="{right - 26:.1f}" '
-            f'x2="{right - 6:.1f}" y1="18" y2="18"/></g>'
-        )
+        parts.append(_tag("line", f"s{n} line", x1=right - 26, x2=right - 6, y1=18, y2=18))
         right -= 40
     return "".join(parts)
 
@@ -290,10 +231,6 @@ def _date_ticks(low: float, high: float) -> list[tuple[float, str]]:
     return found or [(low, first.isoformat())]
 
 
-def _labelled(found: Sequence[float]) -> list[tuple[float, str]]:
-    return [(value, _short(value)) for value in found]
-
-
 def _short(value: float) -> str:
     for size, mark in ((1e9, "bn"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
@@ -302,15 +239,12 @@ def _short(value: float) -> str:
 
 
 def _levels(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The column of each node; those of a circle stand as far right as there are nodes."""
     level = dict.fromkeys(nodes, 0)
-    for _ in range(len(nodes)):
-        changed = False
+    for _ in nodes:
         for before, after in edges:
-            if before in level and after in level and level[after] <= level[before] < len(nodes):
-                level[after] = level[before] + 1
-                changed = True
-        if not changed:
-            break
+            if before in level and after in level and level[before] < len(nodes):
+                level[after] = max(level[after], level[before] + 1)
     order = {value: n for n, value in enumerate(sorted(set(level.values())))}
     return {node: order[value] for node, value in level.items()}
 
@@ -324,8 +258,15 @@ def _title(title: str) -> str:
 
 
 def _label(x: float, y: float, text: str, anchor: str = "start", style: str = "") -> str:
-    named = f' class="{style}"' if style else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named}>{_text(text)}</text>'
+    return _tag("text", style, _text(text), x=x, y=y, text_anchor=anchor) if text else ""
+
+
+def _tag(name: str, style: str, content: str = "", **attributes: str | float) -> str:
+    """An element; `content` is markup, and numbers have one digit after the point."""
+    named = {key: one if isinstance(one, str) else f"{one:.1f}" for key, one in attributes.items()}
+    named |= {"class": style} if style else {}
+    marks = "".join(f' {key.replace("_", "-")}="{one}"' for key, one in named.items())
+    return f"<{name}{marks}>{content}</{name}>"
 
 
 def _cut(text: str, width: float) -> str:

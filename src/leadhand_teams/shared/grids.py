@@ -1,6 +1,6 @@
 """Finds the tables in files: any delimiter, the header wherever it is, several below each other.
 
-Pure. CSV, sheets, texts with cells between `|`, and JSON become a `Grid`; `tables` types it.
+Pure. CSV, sheets, texts with cells between `|`, and JSON become rows; `tables` types them.
 """
 
 import csv
@@ -9,7 +9,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, cast
 
@@ -24,40 +23,32 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 _RULE: Final = re.compile(r"\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?")
 
 
-@dataclass(slots=True)
-class Grid:
-    """Cells as written, before a header is found and columns are typed."""
-
-    rows: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
-    """Line, from 1, and cells; an empty line has none."""
-    decimal: DecimalMark | None = None
-    """What its kind of file suggests."""
-    notes: list[str] = field(default_factory=list[str])
+Row = tuple[int, list[str]]
+"""A line, from 1, and its cells as written; an empty line has none."""
 
 
 def csv_tables(file: str, text: str) -> list[DataTable]:
     """The tables of a CSV file with any delimiter."""
     delimiter = _delimiter(text)
-    grid = Grid(decimal="," if delimiter == ";" else None)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
-    before = 0
+    rows, notes, before = list[Row](), list[str](), 0
     try:
         for cells in reader:
-            grid.rows.append((before + 1, cells))
+            rows.append((before + 1, cells))
             before = reader.line_num
-            if len(grid.rows) > MAX_ROWS:
-                grid.notes.append(f"Only its first {MAX_ROWS:,} rows were read.")
+            if len(rows) > MAX_ROWS:
+                notes.append(f"Only its first {MAX_ROWS:,} rows were read.")
                 break
     except csv.Error as error:
-        grid.notes.append(f"Line {before + 1:,} can't be read ({error}); the rest is left out.")
-    return tables_of(file, grid)
+        notes.append(f"Line {before + 1:,} can't be read ({error}); the rest is left out.")
+    return tables_of(file, rows, decimal="," if delimiter == ";" else None, notes=notes)
 
 
 def sheet_tables(file: str, text: str) -> list[DataTable]:
     """The tables of one sheet: `# NAME`, then a line of tab-separated cells for each row."""
     title, _, body = text.partition("\n")
     rows = [(n, line.split("\t")) for n, line in enumerate(body.split("\n"), 1)]
-    return tables_of(file, Grid(rows, decimal="."), sheet=title.removeprefix("# ").strip())
+    return tables_of(file, rows, decimal=".", sheet=title.removeprefix("# ").strip())
 
 
 def text_tables(file: str, text: str) -> list[DataTable]:
@@ -69,7 +60,7 @@ def text_tables(file: str, text: str) -> list[DataTable]:
             (n, _cells(line)) for n, line in group if is_table and not _RULE.fullmatch(line.strip())
         ]
         if len(rows) > 1:
-            found += tables_of(file, Grid(rows))
+            found += tables_of(file, rows)
     return found
 
 
@@ -83,25 +74,29 @@ def json_tables(file: str, text: str) -> list[DataTable]:
     return [typed(file, names, rows[:MAX_ROWS], decimal=".")]
 
 
-def tables_of(file: str, grid: Grid, *, sheet: str | None = None) -> list[DataTable]:
-    """The tables of `grid`, each below a header of its own."""
-    rows = [(line, [cell.strip() for cell in cells]) for line, cells in grid.rows]
+def tables_of(
+    file: str,
+    rows: Sequence[Row],
+    *,
+    sheet: str | None = None,
+    decimal: DecimalMark | None = None,
+    notes: Sequence[str] = (),
+) -> list[DataTable]:
+    """The tables of the rows, each below a header of its own; `decimal` is what files of this kind
+    usually have."""
+    rows = [(line, [cell.strip() for cell in cells]) for line, cells in rows]
     found: list[DataTable] = []
-    while rows:
-        header = _header(rows)
-        if header is None:
-            break
+    while header := _header(rows):
         start, names = header
         end = _end(rows, start + 1)
         body = rows[start + 1 : end]
-        table = typed(file, names, body, sheet=sheet, decimal=grid.decimal, notes=grid.notes)
-        if len(table):
-            found.append(table)
+        table = typed(file, names, body, sheet=sheet, decimal=decimal, notes=notes)
+        found += [table] if len(table) else []
         rows = rows[end:]
     return found
 
 
-def _header(rows: Sequence[tuple[int, list[str]]]) -> tuple[int, list[str]] | None:
+def _header(rows: Sequence[Row]) -> tuple[int, list[str]] | None:
     """The index and names of the header; index -1 if the first row is data already."""
     filled = [(n, row) for n, (_, row) in enumerate(rows) if any(row)]
     if not filled:
@@ -138,15 +133,13 @@ def _names_columns(row: Sequence[str], after: Sequence[Sequence[str]]) -> bool:
     return not row[0] or any(kind_of(cell) == "text" for cell in row if cell)
 
 
-def _end(rows: Sequence[tuple[int, list[str]]], start: int) -> int:
+def _end(rows: Sequence[Row], start: int) -> int:
     """The index after the last row of the table: before a blank row and another header."""
-    for n in range(start + 1, len(rows) - 2):
-        is_after_gap = not any(rows[n - 1][1]) and len([cell for cell in rows[n][1] if cell]) > 0
-        if is_after_gap and n > start + 1:
-            above = [row for _, row in rows[start : n - 1] if sum(map(bool, row)) > 1]
-            filled = [row for _, row in rows[n : n + 6] if any(row)]
-            first = next((row for row in filled if sum(map(bool, row)) > 1), None)
-            if above and first and _differs(first, above) and _header(rows[n:]) is not None:
+    for n in range(start + 2, len(rows) - 2):
+        if any(rows[n][1]) and not any(rows[n - 1][1]):
+            wide = [row for _, row in rows[start : n - 1] if sum(map(bool, row)) > 1]
+            after = [row for _, row in rows[n : n + 6] if sum(map(bool, row)) > 1]
+            if wide and after and _differs(after[0], wide) and _header(rows[n:]) is not None:
                 return n
     return len(rows)
 
@@ -179,11 +172,9 @@ def _delimiter(text: str) -> str:
 
 def _is_row(line: str) -> bool:
     line = line.strip()
-    return (
-        line.count("|") >= 2
-        if line.startswith("|")
-        else " | " in line or ("|" in line and _RULE.fullmatch(line) is not None)
-    )
+    if line.startswith("|"):
+        return line.count("|") >= 2
+    return " | " in line or ("|" in line and _RULE.fullmatch(line) is not None)
 
 
 def _cells(line: str) -> list[str]:
@@ -194,25 +185,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _objects(text: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """The objects of `text` with their lines."""
-    decoder = json.JSONDecoder()
-    at = start = 0
-    if (first := re.match(r"\s*\{", text)) and _document(text) is not None:
-        # A document that is one object: of its lists, the longest.
-        best = max(
-            re.finditer(r'"\s*:\s*\[(?=\s*\{)', text),
-            key=lambda one: _length(text, one.end()),
-            default=None,
-        )
-        at = best.end() if best else len(text)
-    elif not first:
-        bracket = text.find("[")
-        at = bracket + 1 if bracket >= 0 else len(text)
-    line = text.count("\n", 0, at) + 1
-    start = at
-    while (brace := text.find("{", at)) >= 0:
-        if text[at:brace].strip(" \t\r\n,"):
-            return
+    """The objects of `text` with their lines: one after the other, or of its longest list."""
+    decoder, at, start = json.JSONDecoder(), 0, 0
+    first = len(text) - len(text.lstrip())
+    if text[first : first + 1] != "{" or _ends(text, first) == len(text.rstrip()):
+        lists = [one.end() for one in re.finditer(r"\[(?=\s*\{)", text)]
+        at = max(lists, key=lambda one: _ends(text, one - 1) - one, default=len(text))
+    line = 1
+    while (brace := text.find("{", at)) >= 0 and not text[at:brace].strip(" \t\r\n,"):
         try:
             value, at = decoder.raw_decode(text, brace)
         except (ValueError, RecursionError):
@@ -222,18 +202,12 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, object]]]:
         yield line, cast("dict[str, object]", value)
 
 
-def _document(text: str) -> object | None:
+def _ends(text: str, start: int) -> int:
+    """Where the JSON value ends that begins at `start`; `start` if it does not end."""
     try:
-        return json.loads(text)
+        return json.JSONDecoder().raw_decode(text, start)[1]
     except (ValueError, RecursionError):
-        return None
-
-
-def _length(text: str, start: int) -> int:
-    try:
-        return json.JSONDecoder().raw_decode(text, start - 1)[1] - start
-    except (ValueError, RecursionError):
-        return 0
+        return start
 
 
 def _json_cell(value: object) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar, cast
@@ -37,9 +37,9 @@ _ONE_FOR_ONE: Final[dict[int, str]] = {
     **dict.fromkeys(range(0xE0000, 0xE0080), " "),
 }
 """Characters that control or hide text, each by one that shows, so that offsets stay."""
-_LIGATURES: Final = {
-    "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
-}  # fmt: skip
+_LIGATURES: Final = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
 _BROKEN_WORD: Final = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zà-öø-ÿ])")
 _FIGURES: Final = re.compile(r"\d+")
 _EDGE_LINES: Final = 3
@@ -102,10 +102,6 @@ class Reading:
         lines = self.lines.get(name, ())
         has_line = number.isdigit() and int(number) <= len(lines)
         return lines[int(number) - 1].strip() if has_line else None
-
-    def text(self, name: str) -> Text | None:
-        """The text of the file `name`, or with this id."""
-        return next((one for one in self.texts if name in (one.id, one.name)), None)
 
 
 def stamps(paths: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
@@ -184,8 +180,7 @@ def _add(file: InputFile, text: Text, texts: list[Text], tables: list[DataTable]
             texts += rows or ([] if found else [text])
             tables += found
         case "xlsx":
-            ends = [*text.page_starts[1:], len(text.text)]
-            for start, end in zip(text.page_starts, ends, strict=True):
+            for start, end in pairwise((*text.page_starts, len(text.text))):
                 tables += sheet_tables(file.name, text.text[start:end])
         case "pdf":
             texts.append(text)
@@ -199,11 +194,10 @@ def _plain(inputs: Inputs, file: InputFile, unread: list[UnreadFile]) -> Text | 
         with inputs.open(file.name) as stream:
             data = stream.read(MAX_PLAIN_BYTES)
             more = stream.read(1) != b""
-    except OSError as error:
-        unread.append(UnreadFile(file.name, f"reading it failed ({error.strerror})"))
-        return None
-    except Exception as error:  # `UnreadableInput`, which is not public.
-        unread.append(UnreadFile(file.name, str(error).removeprefix(f"{file.name}: ")))
+    except Exception as error:  # `OSError`, and `UnreadableInput`, which is not public.
+        why = str(error).removeprefix(f"{file.name}: ")
+        why = f"reading it failed ({error.strerror})" if isinstance(error, OSError) else why
+        unread.append(UnreadFile(file.name, why))
         return None
     if more:
         why = f"only its first {size_text(MAX_PLAIN_BYTES)} were read"
@@ -218,56 +212,44 @@ def _plain(inputs: Inputs, file: InputFile, unread: list[UnreadFile]) -> Text | 
 def _rows(text: Text) -> list[Text]:
     """A text for each row of JSON Lines, if its rows have an id and a longer text."""
     found: list[Text] = []
-    for line in text.text.split("\n")[:_MAX_JSON_TEXTS]:
-        if not line.strip():
-            continue
+    for line in filter(str.strip, text.text.split("\n")[:_MAX_JSON_TEXTS]):
         try:
             row: object = json.loads(line)
         except (ValueError, RecursionError):
             return []
-        if not isinstance(row, dict):
-            return []
-        fields = cast("dict[str, object]", row)
+        fields = cast("dict[str, object]", row) if isinstance(row, dict) else {}
         body = next((fields[name] for name in _BODY_FIELDS if name in fields), None)
         if "id" not in fields or not isinstance(body, str):
             return []
         title = fields.get("title")
-        title = title if isinstance(title, str) else ""
-        found.append(Text(text.name, body, id=str(fields["id"]), title=title))
+        shown = title if isinstance(title, str) else ""
+        found.append(Text(text.name, body, id=str(fields["id"]), title=shown))
     return found
 
 
 def _readable(document: Document) -> Text:
     """The text of a PDF without what only its layout put there."""
-    ends = [*document.page_starts[1:], len(document.text)]
-    pages = [
-        document.text[start:end].split("\n")
-        for start, end in zip(document.page_starts, ends, strict=True)
-    ]
-    repeated = _repeated(pages)
+    starts = pairwise((*document.page_starts, len(document.text)))
+    pages = [document.text[start:end].split("\n") for start, end in starts]
+    # The lines, with any numbers, that are at the edges of most pages.
+    seen = Counter(shape for lines in pages for shape in {_shape(lines[n]) for n in _edges(lines)})
     made: list[str] = []
     for lines in pages:
-        filled = [n for n, line in enumerate(lines) if line.strip()]
-        edges = {*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]}
-        left_out = {n for n in edges if _shape(lines[n]) in repeated}
+        left_out = [
+            n
+            for n in _edges(lines)
+            if len(pages) > 2 and seen[_shape(lines[n])] >= 0.6 * len(pages)
+        ]
         page = "\n".join(line for n, line in enumerate(lines) if n not in left_out)
-        for mark, letters in _LIGATURES.items():
-            page = page.replace(mark, letters)
-        made.append(_BROKEN_WORD.sub("", page).rstrip("\n") + "\n")
-    starts = accumulate((len(page) for page in made[:-1]), initial=0)
-    return Text(document.name, "".join(made), tuple(starts))
+        made.append(_BROKEN_WORD.sub("", page.translate(_LIGATURES)).rstrip("\n") + "\n")
+    begins = accumulate((len(page) for page in made[:-1]), initial=0)
+    return Text(document.name, "".join(made), tuple(begins))
 
 
-def _repeated(pages: Sequence[Sequence[str]]) -> frozenset[str]:
-    """The lines, with any numbers, at the edges of most pages."""
-    if len(pages) < 3:
-        return frozenset()
-    seen: Counter[str] = Counter()
-    for lines in pages:
-        filled = [line for line in lines if line.strip()]
-        edges = [*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]]
-        seen.update({_shape(line) for line in edges} - {""})
-    return frozenset(shape for shape, count in seen.items() if count >= 0.6 * len(pages))
+def _edges(lines: Sequence[str]) -> set[int]:
+    """The lines that may be a header or footer."""
+    filled = [n for n, line in enumerate(lines) if line.strip()]
+    return {*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]}
 
 
 def _shape(line: str) -> str:

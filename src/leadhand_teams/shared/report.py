@@ -28,16 +28,7 @@ from leadhand_teams.shared.statements import Statement
 Say = Callable[[str], str]
 """Writes a line as Markdown in which nothing is markup."""
 _MARK: Final = re.compile(r"(?P<code>`[^`\n]+`)|[!-/:-@\[-`{-~]")
-_PAGE: Final = """<!doctype html>
-<html lang="{language}"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title><style>{style}</style></head><body><main>
-{body}
-</main></body></html>
-"""
+_PAGE: Final = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
 _STYLE: Final = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
@@ -58,6 +49,9 @@ class TableBlock:
     max_rows: int = 200
     """Rows that are shown; a line says how many more there are."""
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class QuoteBlock:
@@ -74,6 +68,9 @@ class Items:
 
     lines: Sequence[str]
     numbered: bool = False
+
+    def __len__(self) -> int:
+        return len(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class Section:
     @property
     def shown(self) -> list[Block]:
         """The blocks that have something to show."""
-        return [block for block in self.blocks if _has_content(block)]
+        return [block for block in self.blocks if block]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,6 @@ class Report:
     """A line below the title: what was asked, when, over which files."""
     footer: Sequence[str] = ()
     """How it was made, and what a professional must check."""
-    language: str = "en"
     added: Sequence[Statement] = ()
     """What a model stated and is kept; a section of its own, the last one."""
     removed: int = 0
@@ -145,7 +141,6 @@ class Report:
             if blocks
         ]
         return _PAGE.format(
-            language=escape(self.language),
             title=escape(cleaned(self.title)),
             style=_STYLE + figures.STYLE,
             body="\n".join(body),
@@ -215,27 +210,12 @@ def _cell_of(value: object, *, percent: bool) -> str:
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV, in which a spreadsheet takes no text for a formula."""
-    lines = io.StringIO()
-    writer = csv.writer(lines)
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow(
-            f"'{cell}" if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell
-            for cell in row
-        )
+    lines, unsafe = io.StringIO(), tuple("=+-@\t\r")
+    csv.writer(lines).writerows(
+        [f"'{one}" if isinstance(one, str) and one.startswith(unsafe) else one for one in row]
+        for row in (columns, *rows)
+    )
     return lines.getvalue()
-
-
-def _has_content(block: Block) -> bool:
-    match block:
-        case TableBlock():
-            return bool(block.rows)
-        case Items():
-            return bool(block.lines)
-        case str():
-            return bool(block)
-        case _:
-            return True
 
 
 def _block(block: Block, say: Say) -> str | Drawing:
@@ -301,13 +281,13 @@ def _literal(text: str) -> str:
 
 def _harmless(text: str) -> str:
     """Markdown without HTML and pictures, and without addresses that run something."""
-    text = cleaned(text).replace("![", "\\![").replace("<", "\\<")
+    text = cleaned(text).replace("![", "!\\[").replace("<", "\\<")
     return re.sub(r"\]\(\s*(?!https?:|mailto:|#)[^)]*\)", "]", text, flags=re.IGNORECASE)
 
 
 def _rendered(block: str | Drawing) -> str:
     if isinstance(block, Drawing):
-        return f"<figure>{block.svg}</figure>"
+        return f"<figure>{block.svg()}</figure>"
     table = '<div class="table"><table>'
     return _page()(block).replace("<table>", table).replace("</table>", "</table></div>")
 

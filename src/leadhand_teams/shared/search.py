@@ -46,9 +46,6 @@ class Index:
         mean = sum(lengths) / len(lengths) if lengths else 1.0
         self._norms = [1 - B + B * length / (mean or 1.0) for length in lengths]
 
-    def __len__(self) -> int:
-        return len(self._norms)
-
     def rarity(self, term: str) -> float:
         """The inverse document frequency of a stem; the highest for one that is in no item."""
         count = len(self._found.get(term, ()))
@@ -56,7 +53,7 @@ class Index:
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
         """The best items, best first; of equal ones the first."""
-        asked = list(dict.fromkeys(query_terms(query)))
+        asked = list(dict.fromkeys(map(stem, content_words(query))))
         weights = {term: self.rarity(term) for term in asked}
         scores: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = defaultdict(float)
@@ -73,11 +70,6 @@ class Index:
 def terms(text: str) -> list[str]:
     """The stems of all words of `text`, in order."""
     return [stem(word) for word in _WORD.findall(text.lower())]
-
-
-def query_terms(text: str) -> list[str]:
-    """The stems of the words of a question that carry its meaning."""
-    return [stem(word) for word in content_words(text)]
 
 
 @lru_cache(100_000)

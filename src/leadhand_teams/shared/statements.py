@@ -6,19 +6,20 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from leadhand.tools.text import counted
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Text
 
 MIN_QUOTE_CHARS: Final = 12
-_SPACE: Final = re.compile(r"\s+")
 _QUOTES: Final = str.maketrans("“”„«»‘’‚`´", "\"\"\"\"\"'''''")
 _ADDRESS: Final = re.compile(r"https?://[^\s<>()\[\]\"']+|\bwww\.[^\s<>()\[\]\"']+", re.IGNORECASE)
-_WORDS: Final = [
+_WORDS: Final = (
     *("one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-]
+)
+_WORD: Final = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
 _SPELLED: Final = re.compile(
-    rf"\b({'|'.join(_WORDS)})\s+(?:\(\d+\)\s+)?(?=(?:hour|day|week|month|quarter|year|per ?cent))",
+    rf"{_WORD.pattern}(?=\s+(?:\(\d+\)\s+)?(?:hour|day|week|month|quarter|year|per ?cent))",
     re.IGNORECASE,
 )
 _MARKDOWN_LINK: Final = re.compile(r"!?\[([^\]]*)\]\(([^)]*)\)")
@@ -62,11 +63,9 @@ class Checked(NamedTuple):
     @property
     def note(self) -> str:
         """What to say about those that were left out; empty if there are none."""
-        count = len(self.removed)
-        if not count:
-            return ""
-        what = "statement" if count == 1 else "statements"
-        return f"{count} {what} of the model left out, because the citation does not hold."
+        count = counted(len(self.removed), "statement")
+        said = f"{count} of the model left out, because the citation does not hold."
+        return said if self.removed else ""
 
 
 def check(
@@ -100,11 +99,9 @@ def check(
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Where `quote` is in `text`, whatever the spaces and the form of quotation marks."""
-    words = _plain(quote).strip(' ."').split(" ")
-    if not any(words):
-        return None
-    pattern = r"\s+".join(re.escape(word) for word in words)
-    found = re.search(pattern, text.translate(_QUOTES), re.IGNORECASE)
+    words = quote.translate(_QUOTES).strip(' ."\n').split()
+    pattern = r"\s+".join(map(re.escape, words))
+    found = re.search(pattern, text.translate(_QUOTES), re.IGNORECASE) if words else None
     return found.span() if found else None
 
 
@@ -129,18 +126,20 @@ def _is_named(text: Text, ref: str) -> bool:
 
 
 def _wrong_number(statement: Statement, computed: Sequence[float]) -> str | None:
-    quoted = {round(one.value, 6) for one in values.amounts(statement.quote)}
-    for one in values.amounts(statement.text):
+    said, quote = _SPELLED.sub(_digits, statement.text), _WORD.sub(_digits, statement.quote)
+    quoted = {round(one.value, 6) for one in values.amounts(quote)}
+    for one in values.amounts(said):
         value = round(one.value, 6)
         is_computed = any(abs(value - other) <= _slack(one.text, other) for other in computed)
-        if value not in quoted and one.text.strip() not in statement.quote and not is_computed:
-            return f"{one.text.strip()} is neither in the quote nor computed"
-    for found in _SPELLED.finditer(statement.text):
-        word, value = found[1].casefold(), float(_WORDS.index(found[1].casefold()) + 1)
-        is_quoted = value in quoted or re.search(rf"\b{word}\b", statement.quote, re.IGNORECASE)
-        if not is_quoted and value not in computed:
-            return f"{word} is neither in the quote nor computed"
+        text = one.text.strip()
+        is_written = re.search(rf"(?<![\d.,]){re.escape(text)}(?![.,]?\d)", quote)
+        if value not in quoted and not is_written and not is_computed:
+            return f"{text} is neither in the quote nor computed"
     return None
+
+
+def _digits(word: re.Match[str]) -> str:
+    return str(_WORDS.index(word[0].casefold()) + 1)
 
 
 def _slack(text: str, value: float) -> float:
@@ -156,7 +155,3 @@ def _unknown_address(statement: Statement, texts: Sequence[Text]) -> str | None:
         if not any(address.rstrip(".,;") in text.text for text in texts):
             return "its address is in no source"
     return None
-
-
-def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text.translate(_QUOTES))

@@ -132,23 +132,23 @@ def typed(
     totals: list[str] = []
     broken: list[str] = []
     for line, row in body:
-        if not any(row):
+        first = next(filter(None, row), "").rstrip(":")
+        is_alone = width > 2 and sum(map(bool, row)) == 1
+        if not first or (is_alone and not kept):
             continue
-        if any(row[width:]):
-            broken.append(str(line))
-        elif sum(map(bool, row)) == 1 and width > 2 and not kept[-1:]:
-            continue
-        elif _TOTAL.fullmatch(next((cell for cell in row if cell), "").rstrip(":")):
+        if _TOTAL.fullmatch(first) and not any(row[width:]):
             totals.append(str(line))
-        elif sum(map(bool, row)) == 1 and width > 2:
+        elif is_alone or any(row[width:]):
             broken.append(str(line))
         else:
             kept.append((line, [*row, *[""] * (width - len(row))][:width]))
-    what = "row" if sheet else "line"
-    if totals:
-        notes.append(f"{_lines(what, totals)}: totals, not counted as data.")
-    if broken:
-        notes.append(f"{_lines(what, broken)}: left out, the cells don't fit the header.")
+    what = "Row" if sheet else "Line"
+    for lines, why in (
+        (totals, "totals, not counted as data"),
+        (broken, "left out, the cells don't fit the header"),
+    ):
+        plural = "s" if len(lines) > 1 else ""
+        notes += [f"{what}{plural} {joined_names(lines)}: {why}."] if lines else []
     used = [n for n in range(width) if names[n] or any(row[n] for _, row in kept)]
     titles = _distinct([names[n] or f"column {n + 1}" for n in used])
     cells = [[row[n] for _, row in kept] for n in used]
@@ -168,10 +168,7 @@ def _column(
     own, own_said = _mark(given, None)
     mark = own if own_said else mark
     order = _order(list(dict.fromkeys(given)), name, notes) if kind == "date" else None
-    read: dict[str, Cell] = {
-        text: None if text.lower() in EMPTY else _cell(text, kind, mark, order)
-        for text in set(texts)
-    }
+    read: dict[str, Cell] = {text: _cell(text, kind, mark, order) for text in set(given)}
     unit = None
     wrong = [text for text in given if read[text] is None]
     if len(given) - len(wrong) < _TYPED_SHARE * len(given):
@@ -206,16 +203,12 @@ def _kind_of_all(given: Sequence[str]) -> Kind:
 
 
 def _cell(text: str, kind: Kind, mark: DecimalMark | None, order: DayOrder | None) -> Cell:
-    match kind:
-        case "number":
-            return values.number(text, mark)
-        case "date":
-            found = values.date(text, order)
-            return found.value if found else None
-        case "period":
-            return values.period(text)
-        case "text":
-            return text
+    if kind == "number":
+        return values.number(text, mark)
+    if kind == "date":
+        found = values.date(text, order)
+        return found.value if found else None
+    return values.period(text) if kind == "period" else text
 
 
 def kind_of(text: str) -> Kind:
@@ -237,7 +230,8 @@ def _mark(texts: Sequence[str], suggested: DecimalMark | None) -> tuple[DecimalM
 
 def _order(texts: Sequence[str], name: str, notes: list[str]) -> DayOrder | None:
     found = [(one, text) for text in texts if (one := values.date(text)) is not None]
-    if not any(one.ambiguous for one, _ in found):
+    unclear = [text for one, text in found if one.ambiguous]
+    if not unclear:
         return None
     certain: list[DayOrder] = [
         "day" if int(first[0]) > 12 else "month"
@@ -246,8 +240,7 @@ def _order(texts: Sequence[str], name: str, notes: list[str]) -> DayOrder | None
     ]
     if certain:
         return max(("day", "month"), key=certain.count)
-    example = next(text for one, text in found if one.ambiguous)
-    notes.append(f"{name}: in {example} the month is taken to come first; nothing decides it.")
+    notes.append(f"{name}: in {unclear[0]} the month is taken to come first; nothing decides it.")
     return "month"
 
 
@@ -267,8 +260,3 @@ def _distinct(names: Sequence[str]) -> list[str]:
         taken[clean.lower()] += 1
         found.append(clean if taken[clean.lower()] == 1 else f"{clean} {taken[clean.lower()]}")
     return found
-
-
-def _lines(what: str, lines: Sequence[str]) -> str:
-    plural = what if len(lines) == 1 else f"{what}s"
-    return f"{plural.capitalize()} {joined_names(list(lines))}"

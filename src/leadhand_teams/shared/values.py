@@ -65,7 +65,6 @@ _DATES: Final = [_pattern(one) for one in _FILE["dates"]]
 _PERIODS: Final[list[tuple[PeriodKind, re.Pattern[str]]]] = [
     (kind, _pattern(one)) for kind, one in _FILE["periods"]
 ]
-_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
 
@@ -114,15 +113,13 @@ class Period:
     @property
     def label(self) -> str:
         """`2025`, `first half of 2025`, `Q1 2025` or `March 2025`."""
-        match self.kind:
-            case "year":
-                return str(self.start.year)
-            case "half":
-                return f"{'first' if self.start.month == 1 else 'second'} half of {self.start.year}"
-            case "quarter":
-                return f"Q{(self.start.month + 2) // 3} {self.start.year}"
-            case "month":
-                return f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}"
+        year, month = self.start.year, self.start.month
+        return {
+            "year": f"{year}",
+            "half": f"{'first' if month == 1 else 'second'} half of {year}",
+            "quarter": f"Q{(month + 2) // 3} {year}",
+            "month": f"{MONTH_NAMES[month - 1]} {year}",
+        }[self.kind]
 
 
 def number(text: str, mark: DecimalMark | None = None) -> float | None:
@@ -255,12 +252,10 @@ def number_text(value: float, *, digits: int | None = None) -> str:
     """
     if not math.isfinite(value):
         return "not a number"
-    if digits is None:
-        small = 0 < abs(value) < 0.1
-        digits = min(10, 1 - math.floor(math.log10(abs(value)))) if small else 2
-        text = f"{value:,.{digits}f}".rstrip("0").rstrip(".")
-    else:
-        text = f"{value:,.{digits}f}"
+    small = 0 < abs(value) < 0.1
+    needed = min(10, 1 - math.floor(math.log10(abs(value)))) if small else 2
+    text = f"{value:,.{needed if digits is None else digits}f}"
+    text = text.rstrip("0").rstrip(".") if digits is None else text
     return "0" if text in ("-0", "") else text
 
 
@@ -302,19 +297,14 @@ def _date(match: re.Match[str], order: DayOrder | None) -> tuple[dt.date | None,
     parts = match.groupdict()
     year = int(parts["y"])
     year += 0 if year > 99 else 2000 if year < 70 else 1900
-    ambiguous = False
     if parts.get("a"):
-        first, second = int(parts["a"]), int(parts["b"])
-        ambiguous = order is None and first <= 12 and second <= 12 and first != second
-        day_first = order == "day" or (order is None and parts["mark"] == ".")
-        if first > 12:
-            day_first = True
-        elif second > 12:
-            day_first = False
-        day, month = (first, second) if day_first else (second, first)
-        ambiguous = ambiguous and parts["mark"] != "."
+        day, month, bare = int(parts["a"]), int(parts["b"]), parts["mark"] != "."
+        ambiguous = order is None and bare and max(day, month) <= 12 and day != month
+        is_month_first = order == "month" or (order is None and bare)
+        if month > 12 or (is_month_first and day <= 12):
+            day, month = month, day
     else:
-        name, word = parts.get("name"), parts.get("word")
+        name, word, ambiguous = parts.get("name"), parts.get("word"), False
         day = _DAYS[word.lower()] if word else int(parts["d"])
         month = MONTHS[name.lower()] if name else int(parts["m"])
     try:
@@ -331,5 +321,5 @@ def _period(kind: PeriodKind, match: re.Match[str]) -> Period:
     if name:
         n = MONTHS[name.lower()]
     elif word:
-        n = _ORDINALS[word.lower()]
+        n = (_DAYS | {"last": 4})[word.lower()]
     return Period(kind, dt.date(year, (n - 1) * _MONTHS_OF[kind] + 1, 1), match[0])

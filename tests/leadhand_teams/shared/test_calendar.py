@@ -10,9 +10,9 @@ from leadhand_teams.shared.calendar import Event, calendar
 AT = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 
 
-def test_events_have_days_a_stable_id_and_a_reminder() -> None:
+def test_events_have_days_and_a_stable_id() -> None:
     events = [
-        Event("Notice; to Ümit, by\nletter", dt.date(2026, 3, 1), reminder_days=30, text="§ 4"),
+        Event("Notice; to Ümit, by\nletter", dt.date(2026, 3, 1), text="§ 4"),
         Event("Launch", dt.date(2026, 5, 1), dt.date(2026, 5, 3)),
     ]
     made = calendar(events, name="Contract", at=AT)
@@ -21,7 +21,6 @@ def test_events_have_days_a_stable_id_and_a_reminder() -> None:
     assert Calendar.from_ical(made).errors == []
     lines = texts[0].split("\r\n")
     assert lines.count("BEGIN:VEVENT") == 2
-    assert lines.count("BEGIN:VALARM") == 1
     assert "SUMMARY:Notice\\; to Ümit\\, by\\nletter" in lines
     assert "DTEND;VALUE=DATE:20260504" in lines
     ids = [re.findall("UID:.*", text) for text in texts]

@@ -37,7 +37,7 @@ FIGURES = [
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.title)
 def test_a_figure_is_valid_and_has_a_title_and_an_alternative(figure: Drawing) -> None:
-    for text in (figure.svg, figure.file):
+    for text in (figure.svg(), figure.file):
         root = fromstring(text)
         assert [child.text for child in root][:2] == [figure.title, figure.alternative]
         assert "nan" not in figure.body.replace(">nan<", "")

@@ -25,14 +25,9 @@ def test_the_formats_of_a_trade_are_read_with_their_places(tmp_path: Path) -> No
     assert [table.name for table in found.tables] == ["d.xlsx#Prices", "f.csv"]
     assert found.tables[0].ref(1) == "d.xlsx#Prices:3"
     assert [one.name for one in found.unread] == ["h.bin"]
-    pages = found.text("c.pdf")
-    assert pages is not None
+    plain, _, pages, _, row = found.texts
     assert pages.ref(pages.text.index("second")) == "c.pdf!2"
-    row = found.text("s1")
-    assert row is not None
     assert (row.ref(2), row.title, row.text) == ("s1", "T", "body")
-    plain = found.text("a.txt")
-    assert plain is not None
     assert plain.ref(4) == "a.txt:2"
 
 

@@ -37,7 +37,7 @@ def test_a_period_in_words_may_be_quoted_in_digits() -> None:
         (said("It ends.", "lasts for two", ref="other.txt:1"), "no such source"),
         (said("It ends.", "lasts"), "too short"),
         (said("The fee is $1,300.", "The fee is $1,200 a month"), "$1,300 is neither"),
-        (said("It lasts at most one year.", "agreement lasts for two years"), "one is neither"),
+        (said("It lasts at most one year.", "agreement lasts for two years"), "1 is neither"),
         (said("See https://evil.example/x", "The fee is $1,200 a month"), "address"),
         (said("See [this](//evil.example)", "The fee is $1,200 a month"), "address"),
     ],
