@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+import jmespath
+
 from leadhand_teams.curriculum.output import LessonExercise
 from leadhand_teams.curriculum.topics import VOCABULARY, Topic, has, slug
 from leadhand_teams.shared.reading import Reading, Text, read_once
@@ -29,8 +31,13 @@ _HOURS: Final = rf"(\d+(?:[.,]\d+)?)\s*(?:(?:{VOCABULARY.hour})(?:\s?(\d\d))?|(m
 _REQUIRES: Final = re.compile(
     rf"(?:{VOCABULARY.labels['requires']}|after|nach)\s*:?\s+([^;()]+)", re.IGNORECASE
 )
+_NAMED: Final = jmespath.compile("[].[resolved || concept || id || title || @][]")
 _PAGE: Final = re.compile(r"\s+(\d+)$")
 _MOST_TITLE: Final = 120
+
+
+Level = tuple[int, int]
+"""A line that may begin a topic, and how deep it is."""
 
 
 class CourseFiles(NamedTuple):
@@ -112,7 +119,7 @@ def _of_fields(
             id=key or slug(title), title=title, file=file, ref=(by_id and key) or ref,
             summary=str(row.get("summary") or row.get("description") or ""),
             goals=[line for line in stripped if line and not line.startswith("#")],
-            requires=list(_names(row.get("prerequisites"))), hours=hours_in(str(row.get("hours"))),
+            requires=_names(row.get("prerequisites")), hours=hours_in(str(row.get("hours"))),
         )  # fmt: skip
 
 
@@ -125,15 +132,11 @@ def hours_in(text: str, *, is_bare: bool = True) -> float | None:
     return hours if hours is not None and 0 < hours < 10_000 else None
 
 
-def _names(requires: object) -> Iterator[str]:
+def _names(requires: object) -> list[str]:
     """The names in a list of strings and objects, or in a text."""
     if isinstance(requires, list):
-        for one in cast("list[object]", requires):
-            fields = cast("dict[str, object]", one) if isinstance(one, dict) else {"id": one}
-            keys = (fields.get(key) for key in ("resolved", "concept", "id", "title"))
-            yield from (str(name) for name in [next(filter(None, keys), None)] if name)
-    elif requires is not None:
-        yield from split_names(str(requires))
+        return [str(one) for one in cast("list[object]", _NAMED.search(requires)) if one]
+    return split_names(str(requires or ""))
 
 
 def split_names(text: str) -> list[str]:
@@ -144,14 +147,10 @@ def split_names(text: str) -> list[str]:
 
 def of_text(text: Text) -> list[Topic]:
     """The topics of a text: its sections or weeks, or the entries of its lists."""
-    lines, offset = list[tuple[int, str]](), 0
-    for line in text.text.split("\n"):
-        lines.append((offset, line))
-        offset += len(line) + 1
+    lines = [(line.start(), line[0]) for line in re.finditer(r"(?m)^.*$", text.text)]
     starts = _starts([line for _, line in lines])
-    ends = pairwise([*starts, len(lines)])
-    found = [_topic(text, lines[start:end]) for start, end in ends]
-    found = [topic for topic in found if topic.title]
+    every = [_topic(text, lines[a:b]) for a, b in pairwise([*starts, len(lines)])]
+    found = [topic for topic in every if topic.title]
     pages = [_PAGE.search(topic.title) for topic in found]
     numbers = [int(page[1]) for page in pages if page]
     if len(found) > 2 and len(numbers) > 0.8 * len(found) and numbers == sorted(numbers):
@@ -165,19 +164,14 @@ def of_text(text: Text) -> list[Topic]:
 
 def _starts(lines: Sequence[str]) -> list[int]:
     """The lines that begin a topic; a chapter that only has sections is none."""
-    heads, items, weeks = list[tuple[int, int]](), list[tuple[int, int]](), list[int]()
-    below_label = False
+    heads, items, weeks, below_label = list[Level](), list[Level](), list[int](), False
     for n, line in enumerate(lines):
-        heading, label, item = (
-            _HEADING.match(line),
-            _LABEL.match(line.lstrip("# ")),
-            _ITEM.match(line),
-        )
-        if heading and not label:
+        heading, item = _HEADING.match(line), _ITEM.match(line)
+        if _LABEL.match(line.lstrip("# ")):
+            below_label = True
+        elif heading:
             heads.append((n, len(heading[1])))
             below_label = False
-        elif label:
-            below_label = True
         elif item and not item[1] and not below_label:
             items.append((n, (item[2] or "").count(".")))
         elif _PART.match(line):
@@ -193,12 +187,12 @@ def _starts(lines: Sequence[str]) -> list[int]:
     return entries if len(entries) > 1 else sections
 
 
-def _leaves(rows: Sequence[tuple[int, int]], lines: Sequence[str]) -> list[int]:
-    found: list[int] = []
-    for (n, level), (after, below) in pairwise([*rows, (len(lines), 0)]):
-        if below <= level or any(map(str.strip, lines[n + 1 : after])):
-            found.append(n)
-    return found
+def _leaves(rows: Sequence[Level], lines: Sequence[str]) -> list[int]:
+    return [
+        n
+        for (n, level), (after, below) in pairwise([*rows, (len(lines), 0)])
+        if below <= level or any(map(str.strip, lines[n + 1 : after]))
+    ]
 
 
 def _topic(text: Text, lines: Sequence[tuple[int, str]]) -> Topic:

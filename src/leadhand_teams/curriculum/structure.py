@@ -6,12 +6,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_high
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic import BaseModel
 
+from leadhand.tools.text import joined_names
 from leadhand_teams.curriculum.guessing import beside
-from leadhand_teams.curriculum.output import Prerequisite
+from leadhand_teams.curriculum.output import Curriculum, Lesson, Prerequisite
 from leadhand_teams.curriculum.topics import Topic, merged, stated_edges
 
 UNIT_HOURS: Final = 4.0
@@ -27,34 +28,43 @@ class CourseTime(BaseModel):
     starts: dt.date | None = None
 
 
-class Structure(NamedTuple):
-    """What follows from the topics."""
-
-    topics: list[Topic]
-    edges: list[Prerequisite]
-    """Without circles."""
-    circles: list[list[Prerequisite]]
-    order: list[str]
-    units: list[list[str]]
-    usual: float
-    """The hours that are assumed where no source states them."""
-    hours: dict[str, float]
-
-    def taken(self, ids: Iterable[str]) -> float:
-        """The hours that topics take."""
-        return round(sum(self.hours[one] for one in ids), 4)
-
-
-def structured(every: Sequence[Topic], time: CourseTime) -> Structure:
-    """Prerequisites without circles, order and units."""
+def structured(every: Sequence[Topic], time: CourseTime) -> Curriculum:
+    """Prerequisites without circles, order and units; and what is wrong with them."""
     topics, _ = merged(every)
-    given, circles = acyclic(stated_edges(topics)[0])
+    titles = {topic.id: topic.title for topic in topics}
+    stated, missing = stated_edges(topics)
+    given, circles = acyclic(stated)
     edges, _ = acyclic([*given, *beside(given, topics)])
-    order = ordered([topic.id for topic in topics], [(edge.before, edge.after) for edge in edges])
-    usual = median_high([topic.hours for topic in topics if topic.hours] or [1.0])
+    order = ordered([*titles], [(edge.before, edge.after) for edge in edges])
+    found = Curriculum(order=order, concepts=[*topics], prerequisites=edges)
+    usual = usual_hours(topics)
     hours = {topic.id: topic.hours or usual for topic in topics}
-    parts = units(order, hours, time.weeks, time.a_week)
-    return Structure(topics, edges, circles, order, parts, usual, hours)
+    for number, unit in enumerate(units(order, hours, time.weeks, time.a_week), start=1):
+        lesson = Lesson(
+            number=number, concepts=unit, title=joined_names([titles[one] for one in unit], 3),
+            hours=round(sum(hours[one] for one in unit), 4),
+            starts=time.starts + dt.timedelta(weeks=number - 1) if time.starts else None,
+        )  # fmt: skip
+        found.lessons.append(lesson)
+    for circle in circles:
+        names = [titles[edge.before] for edge in circle]
+        left = circle[-1]
+        found.problems.append(
+            f"These require each other: {' → '.join([*names, names[0]])} "
+            f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
+            f"The order leaves out that {titles[left.after]} requires {titles[left.before]}."
+        )
+    found.problems += [
+        f"{name} is required and is no topic here: by "
+        f"{joined_names([one.title for one in by], 3)} [{by[0].ref}]."
+        for name, by in sorted(missing.items(), key=lambda item: -len(item[1]))
+    ]
+    return found
+
+
+def usual_hours(topics: Sequence[Topic]) -> float:
+    """The hours that are assumed where no source states them."""
+    return median_high([topic.hours for topic in topics if topic.hours] or [1.0])
 
 
 def acyclic(edges: Sequence[Prerequisite]) -> tuple[list[Prerequisite], list[list[Prerequisite]]]:

@@ -1,17 +1,16 @@
 """What the workers do by code, and the tools that their models may call."""
 
-import datetime as dt
-from collections import defaultdict
+from collections.abc import Iterable
 from typing import cast
 
 from pydantic import Field
 
 from leadhand import Handoff, Result
 from leadhand.tools.text import joined_names
-from leadhand_teams.curriculum.output import Curriculum, Lesson, LessonExercise
+from leadhand_teams.curriculum.output import Curriculum, LessonExercise
 from leadhand_teams.curriculum.sources import files_of
-from leadhand_teams.curriculum.structure import CourseTime, ordered, structured
-from leadhand_teams.curriculum.topics import Topic, definitions, merged, stated_edges
+from leadhand_teams.curriculum.structure import CourseTime, ordered, structured, usual_hours
+from leadhand_teams.curriculum.topics import Topic, exercises, merged
 from leadhand_teams.shared import answers
 
 
@@ -34,38 +33,14 @@ def collect(handoff: Handoff) -> Result:
 
 def arrange(handoff: Handoff) -> Result:
     """Prerequisites, order and units, by the time that the payload names."""
-    time = CourseTime.model_validate(handoff.payload)
-    made = structured(_so_far(handoff).topics, time)
-    titles = {topic.id: topic.title for topic in made.topics}
-    found = Curriculum(order=made.order, concepts=[*made.topics], prerequisites=made.edges)
-    for number, unit in enumerate(made.units, start=1):
-        starts = time.starts + dt.timedelta(weeks=number - 1) if time.starts else None
-        title, hours = joined_names([titles[one] for one in unit], 3), made.taken(unit)
-        lesson = Lesson(number=number, title=title, concepts=unit, hours=hours, starts=starts)
-        found.lessons.append(lesson)
-    for circle in made.circles:
-        names = [titles[edge.before] for edge in circle]
-        left = circle[-1]
-        found.problems.append(
-            f"These require each other: {' → '.join([*names, names[0]])} "
-            f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
-            f"The order leaves out that {titles[left.after]} requires {titles[left.before]}."
-        )
-    missing = defaultdict[str, list[Topic]](list)
-    for name, topic in stated_edges(made.topics)[1]:
-        missing[name].append(topic)
-    found.problems += [
-        f"{name} is required and is no topic here: by "
-        f"{joined_names([one.title for one in by], 3)} [{by[0].ref}]."
-        for name, by in sorted(missing.items(), key=lambda item: -len(item[1]))
-    ]
-    return answers.drafted(found)
+    time, found = CourseTime.model_validate(handoff.payload), course_of(handoff.inputs.values())
+    return answers.drafted(structured(found.topics, time))
 
 
 def teach(handoff: Handoff) -> Result:
     """Objectives and exercises of the units that the payload names, as the sources have them."""
     wanted = cast("dict[str, list[int]]", handoff.payload)["units"]
-    found = _so_far(handoff)
+    found = course_of(handoff.inputs.values())
     topics = {topic.id: topic for topic in merged(found.topics)[0]}
     lessons = [one for one in found.lessons if one.number in wanted]
     for lesson in lessons:
@@ -75,32 +50,31 @@ def teach(handoff: Handoff) -> Result:
             questions = [LessonExercise(question=one, ref=topic.ref) for one in asked]
             lesson.exercises += [
                 one.model_copy(update={"concept": topic.id})
-                for one in (*topic.exercises, *definitions(topic), *questions)
+                for one in (*exercises(topic), *questions)
             ]
     return answers.drafted(Curriculum(lessons=lessons))
 
 
 def review(handoff: Handoff) -> Result:
     """Overload, what is taught before what it requires, and what the sources leave open."""
-    time = CourseTime.model_validate(handoff.payload)
-    every = _so_far(handoff).topics
-    made, twice = structured(every, time), merged(every)[1]
-    by_id = {topic.id: topic for topic in made.topics}
-    needed, weeks, a_week = made.taken(made.order), time.weeks, time.a_week
+    time, found = CourseTime.model_validate(handoff.payload), course_of(handoff.inputs.values())
+    topics, twice = merged(found.topics)
+    by_id = {topic.id: topic for topic in topics}
+    needed, a_week = sum(one.hours for one in found.lessons), time.a_week or 0.0
+    available = (time.weeks or 0) * a_week
     problems: list[str] = []
-    is_overfull = weeks and a_week and needed > weeks * a_week
-    if weeks and a_week and is_overfull:
+    if is_overfull := 0 < available < needed:
         problems.append(
-            f"Overload: the topics take {needed:,.4g} hours, and {weeks} weeks of {a_week:g} hours "
-            f"are {weeks * a_week:g}."
+            f"Overload: the topics take {needed:,.4g} hours, and {time.weeks} weeks of {a_week:g} "
+            f"hours are {available:g}."
         )
-    for unit in made.units:
-        hours = made.taken(unit)
-        if a_week and hours > a_week and (len(unit) == 1 or not is_overfull):
-            names = joined_names([by_id[one].title for one in unit], 3)
-            problems.append(f"Overload: {hours:,.4g} hours in a week of {a_week:g}: {names}.")
-    for edge in (one for one in made.edges if one.basis == "given"):
-        first, then = by_id[edge.before], by_id[edge.after]
+    problems += [
+        f"Overload: {one.hours:,.4g} hours in a week of {a_week:g}: {one.title}."
+        for one in found.lessons
+        if 0 < a_week < one.hours and (len(one.concepts) == 1 or not is_overfull)
+    ]
+    given = (one for one in found.prerequisites if one.basis == "given")
+    for first, then in ((by_id[one.before], by_id[one.after]) for one in given):
         if first.file == then.file and (first.position or 0) > (then.position or 0):
             problems.append(
                 f"{then.title} [{then.ref}] is taught before {first.title} [{first.ref}], "
@@ -110,21 +84,23 @@ def review(handoff: Handoff) -> Result:
         f"{one[0].title} is listed twice: {joined_names([each.ref for each in one])}."
         for one in twice
     ]
-    open_ones = {
-        "hours": [one.title for one in made.topics if one.hours is None],
-        "goals": [one.title for one in made.topics if not one.goals],
-        "exercises": [
-            one.title for one in made.topics if not (one.exercises or [*definitions(one)])
-        ],
-    }
-    for what, names in open_ones.items():
-        note = f" ({made.usual:g} assumed for each)" if what == "hours" else ""
+    assumed = f" ({usual_hours(topics):g} assumed for each)"
+    for what, note, names in (
+        ("hours", assumed, [one.title for one in topics if one.hours is None]),
+        ("goals", "", [one.title for one in topics if not one.goals]),
+        ("exercises", "", [one.title for one in topics if not exercises(one)]),
+    ):
         problems += [f"No {what} are stated for {joined_names(names)}{note}."] if names else []
     return answers.drafted(Curriculum(problems=problems, is_reviewed=True))
 
 
-def _so_far(handoff: Handoff) -> Course:
-    return answers.merged(Course, map(Course.model_validate, handoff.inputs.values()))
+def course_of(outputs: Iterable[object]) -> Course:
+    """What results hold of the course; a lesson that was planned stands for the bare unit."""
+    parts = (Course.model_validate(one) for one in outputs if isinstance(one, dict))
+    found = answers.merged(Course, parts)
+    lessons = sorted(found.lessons, key=lambda one: bool(one.objectives or one.exercises))
+    found.lessons = [one for _, one in sorted({one.number: one for one in lessons}.items())]
+    return found
 
 
 def order_of(topics: list[str], prerequisites: list[tuple[str, str]]) -> list[str]:

@@ -4,7 +4,7 @@ How sources and requests name things is in `vocabulary.yaml`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -97,12 +97,12 @@ def merged(topics: Iterable[Topic]) -> tuple[list[Topic], list[list[Topic]]]:
     return found, [group for group in by_id.values() if len(group) > 1]
 
 
-def stated_edges(topics: Sequence[Topic]) -> tuple[list[Prerequisite], list[tuple[str, Topic]]]:
+def stated_edges(topics: Sequence[Topic]) -> tuple[list[Prerequisite], dict[str, list[Topic]]]:
     """The prerequisites between topics; and what is required, and by what, that is no topic."""
     names = {_name(name): one.id for one in reversed(topics) for name in (one.title, one.id)}
     names |= {topic.id: topic.id for topic in topics}
     edges: dict[tuple[str, str], Prerequisite] = {}
-    missing: list[tuple[str, Topic]] = []
+    missing: dict[str, list[Topic]] = {}
     for topic in topics:
         for name in topic.requires:
             parts = [name] if _known(name, names) else re.split(r"\s+(?:and|und|et|y)\s+", name)
@@ -112,7 +112,7 @@ def stated_edges(topics: Sequence[Topic]) -> tuple[list[Prerequisite], list[tupl
                     edge = Prerequisite(before=before, after=topic.id, ref=topic.ref)
                     edges.setdefault((before, topic.id), edge)
                 else:
-                    missing.append((part, topic))
+                    missing.setdefault(part, []).append(topic)
     return [*edges.values()], missing
 
 
@@ -124,8 +124,8 @@ def _name(name: str) -> str:
     return " ".join(words(name.replace("_", " "))) or name.lower()
 
 
-def definitions(topic: Topic) -> Iterator[LessonExercise]:
-    """The sentence with which the source says what the topic is, to be completed."""
+def exercises(topic: Topic) -> list[LessonExercise]:
+    """Those of the source; and to complete the sentence with which it says what the topic is."""
     title = set(words(topic.title))
     for sentence in re.split(r"(?<=[.!?])\s+", " ".join(topic.summary.split())):
         verb = _IS.search(sentence)
@@ -133,5 +133,7 @@ def definitions(topic: Topic) -> Iterator[LessonExercise]:
         if verb and title and title <= set(before) and len(before) <= len(title) + 2:
             if len(sentence[verb.end() :].split()) >= 4:
                 question = f"Complete: {sentence[: verb.end()]} …"
-                yield LessonExercise(question=question, solution=sentence, ref=topic.ref)
-            return
+                made = LessonExercise(question=question, solution=sentence, ref=topic.ref)
+                return [*topic.exercises, made]
+            break
+    return topic.exercises

@@ -48,7 +48,7 @@ def is_active(item: ClinicalItem) -> bool:
     return item.status in ("active", "recurrence", "relapse", "on-hold", "intended", None)
 
 
-def merged(record: PatientRecord, *kinds: ItemKind) -> tuple[list[ClinicalItem], list[str]]:
+def entries(record: PatientRecord, *kinds: ItemKind) -> tuple[list[ClinicalItem], list[str]]:
     """The entries of these kinds, each once, by time; and those that are in two sources."""
     found: dict[tuple[str | None, ...], ClinicalItem] = {}
     duplicates: list[str] = []
@@ -123,8 +123,8 @@ def _values(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
 
 def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
     """Allergies against medications, therapy that is there twice, and overdue follow-ups."""
-    drugs = [one for one in merged(record, "medication")[0] if is_active(one)]
-    allergies = [one for one in merged(record, "allergy")[0] if is_active(one)]
+    drugs = [one for one in entries(record, "medication")[0] if is_active(one)]
+    allergies = [one for one in entries(record, "allergy")[0] if is_active(one)]
     found: list[ClinicalLine] = []
     twice, refs = defaultdict[str, dict[str, ClinicalItem]](dict), defaultdict[str, list[str]](list)
     for drug in drugs:

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from leadhand import Handoff, Result
 from leadhand_teams.patient.clinical import VOCABULARY, known_problem
-from leadhand_teams.patient.comparing import checked, day_of, merged
+from leadhand_teams.patient.comparing import checked, day_of, entries
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.trends import labs_of, latest_words, value_flags
@@ -23,7 +23,7 @@ _PARTS: Final[dict[str, tuple[ItemKind, ...]]] = {
 def read_part(handoff: Handoff) -> Result:
     """The entries of the part that the payload names."""
     record, part = record_of(handoff.artifacts), _payload(handoff)["part"]
-    items, duplicates = merged(record, *_PARTS[part])
+    items, duplicates = entries(record, *_PARTS[part])
     found = PatientSummary(duplicates=duplicates, notes=_invalid(record, _PARTS[part]))
     return drafted(found.model_copy(update={part: items}))
 
@@ -48,10 +48,10 @@ def check(handoff: Handoff) -> Result:
 def summarise(handoff: Handoff) -> Result:
     """What the records have about the problem that the payload names."""
     record, ref = record_of(handoff.artifacts), _payload(handoff)["ref"]
-    problem = next(one for one in merged(record, "problem")[0] if one.ref == ref)
+    problem = next(one for one in entries(record, "problem")[0] if one.ref == ref)
     lines = [ClinicalLine(text=_state(problem), refs=problem.refs)]
     grouped = defaultdict[tuple[str, str | None], list[ClinicalItem]](list)
-    for one in merged(record, "medication", "procedure", "encounter")[0]:
+    for one in entries(record, "medication", "procedure", "encounter")[0]:
         if {*problem.refs, *problem.codes} & set(one.reasons):
             grouped[one.display, one.status].append(one)
     for (name, _), group in grouped.items():

@@ -72,12 +72,12 @@ def test_names_are_resolved_by_id_title_and_form() -> None:
     ]
     edges, missing = stated_edges(topics)
     assert [(one.before, one.after) for one in edges] == [("x1", "x2"), ("x2", "x3"), ("x1", "x3")]
-    assert [name for name, _ in missing] == ["luck"]
+    assert list(missing) == ["luck"]
 
 
 def test_a_name_that_only_looks_like_the_topic_itself_is_another_topic() -> None:
     edges, missing = stated_edges([Topic(id="pp", title="k-means++", requires=["k_means"])])
-    assert (edges, [name for name, _ in missing]) == ([], ["k_means"])
+    assert (edges, list(missing)) == ([], ["k_means"])
 
 
 def test_a_topic_of_two_sources_has_what_both_state() -> None:

@@ -12,11 +12,11 @@ from leadhand import Answer, InputError, Plan, Supervisor
 from leadhand.contracts.task import Batch, PlanRequest
 from leadhand.extension import load
 from leadhand.extension.roles import TaskResult
-from leadhand_teams.curriculum.answering import answer as synthesis
 from leadhand_teams.curriculum.output import Curriculum
-from leadhand_teams.curriculum.planning import plan, time_of
 from leadhand_teams.curriculum.report import files
 from leadhand_teams.curriculum.sources import files_of
+from leadhand_teams.curriculum.supervising import answer as synthesis
+from leadhand_teams.curriculum.supervising import plan, time_of
 
 SAMPLE = Path(__file__).parents[3] / "src" / "leadhand_teams" / "curriculum" / "samples"
 REQUEST = (SAMPLE / "request.txt").read_text(encoding="utf-8").splitlines()[0]
