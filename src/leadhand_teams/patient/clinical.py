@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from leadhand_teams.patient.output import ItemKind
 
-SYSTOLIC: Final = "8480-6"
-DIASTOLIC: Final = "8462-4"
+PRESSURE: Final = "85354-9"
+PRESSURES: Final = ("8480-6", "8462-4")
+"""Systolic and diastolic."""
 A1C: Final = "4548-4"
 
 
@@ -48,7 +49,6 @@ class ClinicalVocabulary(BaseModel):
     no_known_allergy: frozenset[str]
     thresholds: list[FlagThreshold]
     analytes: dict[str, str]
-    pressure: str
     molar_masses: dict[float, list[str]]
     units: dict[str, str]
     columns: dict[str, list[str]]
@@ -57,6 +57,7 @@ class ClinicalVocabulary(BaseModel):
     fhir: dict[str, str]
     left_out: str
     parts: dict[str, str]
+    advice: str
 
 
 VOCABULARY: Final = ClinicalVocabulary.model_validate(

@@ -114,7 +114,7 @@ class ClinicalLine(BaseModel):
 
 
 class PatientSummary(BaseModel):
-    """The records of one patient; `timeline` are encounters and immunizations.
+    """The records of one patient; `timeline` are encounters and immunizations, `files` the sources.
 
     `findings` are observations in words, `notes` say what was not read, converted or checked.
     """
@@ -135,9 +135,4 @@ class PatientSummary(BaseModel):
     statements: list[Statement] = []
     removed_statements: int = 0
     notes: list[str] = []
-
-    @property
-    def items(self) -> list[ClinicalItem]:
-        """All entries."""
-        entries = [*self.problems, *self.medications, *self.allergies, *self.procedures]
-        return [*entries, *self.timeline]
+    files: list[str] = []

@@ -14,7 +14,7 @@ from typing import Final, cast
 import jmespath
 from pydantic import ValidationError
 
-from leadhand_teams.patient.clinical import DIASTOLIC, SYSTOLIC, VOCABULARY, analyte
+from leadhand_teams.patient.clinical import PRESSURE, PRESSURES, VOCABULARY, analyte
 from leadhand_teams.patient.output import ClinicalItem, LabPoint, PatientSubject
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text, read_once
@@ -201,19 +201,14 @@ def _heading(column: str) -> dict[str, str]:
     name, _, unit = column.rstrip(")] ").replace("[", "(").partition("(")
     if day := values.date(column):
         return {"date": day.value.isoformat()}
-    is_known = analyte(name.strip()) or _is_pressure(name.strip())
-    return {"name": name.strip(), "unit": unit} if is_known else {}
-
-
-def _is_pressure(name: str) -> bool:
-    return re.fullmatch(f"(?i:{VOCABULARY.pressure})", name) is not None
+    return {"name": name.strip(), "unit": unit} if analyte(name.strip()) else {}
 
 
 def _add_cell(record: PatientRecord, cell: Mapping[str, str], mark: DecimalMark | None) -> None:
     """A value as a table has it: a number, `< 5`, `6.3 H`, `120/80` or words."""
     name, both = cell["name"] or cell["code"], _PRESSURE.fullmatch(cell["value"])
-    if both and _is_pressure(name):
-        for code, one in zip((SYSTOLIC, DIASTOLIC), both.groups(), strict=True):
+    if both and PRESSURE in (cell["code"], analyte(name)):
+        for code, one in zip(PRESSURES, both.groups(), strict=True):
             part = {"code": code, "value": one, "unit": "mm[Hg]", "range": ""}
             _add_cell(record, {**cell, **part}, mark)
     elif name:

@@ -13,7 +13,7 @@ from leadhand.contracts.task import PlanRequest
 from leadhand.extension.roles import Synthesis, TaskResult
 from leadhand_teams.patient.clinical import VOCABULARY
 from leadhand_teams.patient.comparing import contradictions, entries, is_active, place
-from leadhand_teams.patient.output import PatientSubject, PatientSummary
+from leadhand_teams.patient.output import PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.report import report
 from leadhand_teams.patient.trends import coded_flags
@@ -73,13 +73,6 @@ def _refuse(record: PatientRecord) -> None:
         raise InputError(f"records of different persons, hand in one at a time: {places}")
 
 
-_ADVICE: Final = re.compile(
-    r"\b(?:should|must|needs? to|recommend\w*|advis\w+|consider|prescribe|increase|reduce|"
-    r"discontinue|switch to|start (?:on|with)|sollte\w*|empf[eo]hl\w*)\b",
-    re.IGNORECASE,
-)
-
-
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
@@ -88,7 +81,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     found = merged(PatientSummary, (part for _, part in found_by))
     for subject in sorted(record.subjects, key=lambda one: bool(one.deceased)):
         known = {name: value for name, value in subject if value is not None}
-        found.subject = PatientSubject.model_validate(found.subject.model_dump() | known)
+        found.subject = found.subject.model_copy(update=known)
     found.contradictions = contradictions(record)
     coded = coded_flags(found.problems)
     names = {one.name for one in coded}
@@ -102,14 +95,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         report(plan.goal, found).markdown(title=False), found,
         by=[plan.tasks[0].id],
         conflicts=[(one.text, " and ".join(one.refs)) for one in found.contradictions],
-        sources=[
-            (task.id, item.file)
-            for task, part in found_by
-            for item in (*part.items, *(record.measured if part.labs else ()))
-        ],
+        sources=[(task.id, file) for task, part in found_by for file in part.files],
         gaps=[("files", why) for why in record.unread],
     )  # fmt: skip
 
 
 def _advice(statement: Statement) -> str | None:
-    return "it advises" if _ADVICE.search(statement.text) else None
+    return "it advises" if re.search(rf"(?i)\b(?:{VOCABULARY.advice})\b", statement.text) else None

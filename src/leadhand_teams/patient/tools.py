@@ -25,6 +25,7 @@ def read_part(handoff: Handoff) -> Result:
     record, part = record_of(handoff.artifacts), _payload(handoff)["part"]
     items, duplicates = entries(record, *_PARTS[part])
     found = PatientSummary(duplicates=duplicates, notes=_invalid(record, _PARTS[part]))
+    found.files = list(dict.fromkeys(one.file for one in items))
     return drafted(found.model_copy(update={part: items}))
 
 
@@ -34,7 +35,8 @@ def follow(handoff: Handoff) -> Result:
     labs, notes = labs_of(record.measured)
     born = next((one.birth_date for one in record.subjects if one.birth_date), None)
     words, flags = latest_words(record.worded, labs), value_flags(labs, born)
-    return drafted(PatientSummary(labs=labs, notes=notes, findings=words, flags=flags))
+    files = list(dict.fromkeys(one.file for one in record.measured))
+    return drafted(PatientSummary(labs=labs, notes=notes, findings=words, flags=flags, files=files))
 
 
 def check(handoff: Handoff) -> Result:

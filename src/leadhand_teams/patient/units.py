@@ -17,16 +17,23 @@ def ucum(unit: str | None) -> str | None:
 
 def convert(value: float, unit: str | None, to: str | None, code: str) -> float | None:
     """`value` in the unit `to`; None if that can't be done."""
+    from lark.exceptions import LarkError
+    from pint.errors import PintError
+
     unit, to = ucum(unit), ucum(to)
-    if unit == to:
-        return value
-    if unit is None or to is None:
-        return None
+    if unit == to or unit is None or to is None:
+        return value if unit == to else None
     if code == A1C and {unit, to} == {"%", "mmol/mol"}:  # NGSP and IFCC
         return 0.09148 * value + 2.152 if to == "%" else (value - 2.152) / 0.09148
-    masses = VOCABULARY.molar_masses.items()
-    line = _line(unit, to, next((mass for mass, codes in masses if code in codes), None))
-    return None if line is None else line[0] + line[1] * value
+    masses = [mass for mass, codes in VOCABULARY.molar_masses.items() if code in codes]
+    try:
+        given = _registry().Quantity(value, _unit(unit))
+        for mass in masses:
+            molar = _registry().Quantity(mass, "g/mol")
+            return float(given.to(_unit(to), "chemistry", mw=molar).magnitude)
+        return float(given.to(_unit(to)).magnitude)
+    except (ValueError, PintError, LarkError):
+        return None
 
 
 def in_unit(one: LabPoint, unit: str | None) -> LabPoint | None:
@@ -41,26 +48,12 @@ def in_unit(one: LabPoint, unit: str | None) -> LabPoint | None:
     return None if value is None else one.model_copy(update=update)
 
 
-@functools.lru_cache(maxsize=256)
-def _line(unit: str, to: str, molar_mass: float | None) -> tuple[float, float] | None:
-    """What to add, after multiplying by what."""
-    from lark.exceptions import LarkError
-    from pint.errors import PintError
-
-    registry = _registry()
-    how = {"mw": registry.Quantity(molar_mass, "g/mol")} if molar_mass else {}
-    try:
-        given, wanted = registry.from_ucum(unit).units, registry.from_ucum(to).units
-        zero, one = (
-            registry.Quantity(n, given).to(wanted, *["chemistry"] * len(how), **how).magnitude
-            for n in (0.0, 1.0)
-        )
-    except (ValueError, PintError, LarkError):
-        return None
-    return float(zero), float(one - zero)
+@functools.cache
+def _unit(unit: str) -> Any:
+    return _registry().from_ucum(unit).units
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _registry() -> Any:
     """Imported when two units differ: it takes a second or so."""
     return importlib.import_module("ucumvert").PintUcumRegistry()

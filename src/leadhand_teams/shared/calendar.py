@@ -28,9 +28,8 @@ def calendar(events: Iterable[Event], *, name: str, at: dt.datetime) -> bytes:
     def uid(text: str) -> str:
         return f"{hashlib.sha256(text.encode()).hexdigest()[:32]}@leadhand"
 
-    entries: list[icalendar.Event] = []
-    for event in events:
-        entry = icalendar.Event.new(
+    entries = [
+        icalendar.Event.new(
             uid=uid(f"{name}|{event.title}|{event.start}"),
             stamp=at,
             summary=cleaned(event.title),
@@ -39,7 +38,8 @@ def calendar(events: Iterable[Event], *, name: str, at: dt.datetime) -> bytes:
             # The day after the last one, as the format has it.
             end=(event.end or event.start) + dt.timedelta(days=1),
         )
-        entries.append(entry)
+        for event in events
+    ]
     made = icalendar.Calendar.new(
         prodid="-//leadhand//EN", name=cleaned(name), uid=uid(name), subcomponents=entries
     )

@@ -53,7 +53,8 @@ class Drawing:
         return (
             f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" role="img" '
             f'viewBox="0 0 {WIDTH} {self.height:g}"><title>{_text(self.title)}</title>'
-            f"<desc>{_text(self.alternative)}</desc>{style}{self.body}</svg>"
+            f"<desc>{_text(self.alternative)}</desc>{style}"
+            f"{_label(8, 22, _cut(self.title, WIDTH * 0.62), style='title')}{self.body}</svg>"
         )
 
     @property
@@ -77,8 +78,7 @@ def line_chart(
     ys = [y for one in series for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
     ys = [y for y in ys if math.isfinite(y)]
     if not xs or not ys:
-        nothing = _title(title) + _label(WIDTH / 2, 160, "No data", "middle")
-        return Drawing(title, alternative, nothing)
+        return Drawing(title, alternative, _label(WIDTH / 2, 160, "No data", "middle"))
     x_low, x_high, y_ticks = min(xs), max(xs), ticks(min(ys), max(ys))
     if isinstance(places[0], dt.date):
         x_ticks = _date_ticks(x_low, x_high)
@@ -92,7 +92,6 @@ def line_chart(
         return " ".join(f"{x_at(_number(x)):.1f},{y_at(y):.1f}" for x, y in points)
 
     parts = [
-        _title(title),
         _axes([(x_at(x), text) for x, text in x_ticks], [(y_at(y), _short(y)) for y in y_ticks]),
         _label((WIDTH + _LEFT) / 2, HEIGHT - 8, x_label, "middle", "faint"),
         _label(8, _TOP - 2, y_label, "start", "faint"),
@@ -122,7 +121,7 @@ def bars(
     left = name_width + (value_width if low < 0 else 0)
     scale = (WIDTH - left - value_width) / ((high - low) or 1)
     zero = left - low * scale
-    parts = [_title(title)]
+    parts: list[str] = []
     for n, ((label, value), text) in enumerate(zip(shown, texts, strict=True)):
         y, end = _TOP + n * _ROW, zero + value * scale
         side, anchor = (6, "start") if value >= 0 else (-6, "end")
@@ -160,7 +159,7 @@ def graph(
     for number, column in sorted(columns.items()):
         gap = (height - _TOP) / (len(column) + 1)
         place |= {node: (8 + number * step, _TOP + gap * n) for n, node in enumerate(column, 1)}
-    parts = [_title(title)]
+    parts: list[str] = []
     for before, after in (edge for edge in edges if place.keys() >= set(edge)):
         (x1, y1), (x2, y2) = place[before], place[after]
         x1 += width
@@ -251,10 +250,6 @@ def _levels(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str,
 
 def _number(value: X) -> float:
     return float(value.toordinal()) if isinstance(value, dt.date) else float(value)
-
-
-def _title(title: str) -> str:
-    return _label(8, 22, _cut(title, WIDTH * 0.62), "start", "title")
 
 
 def _label(x: float, y: float, text: str, anchor: str = "start", style: str = "") -> str:

@@ -182,11 +182,9 @@ def _add(file: InputFile, text: Text, texts: list[Text], tables: list[DataTable]
         case "xlsx":
             for start, end in pairwise((*text.page_starts, len(text.text))):
                 tables += sheet_tables(file.name, text.text[start:end])
-        case "pdf":
-            texts.append(text)
         case _:
             texts.append(text)
-            tables += text_tables(file.name, text.text)
+            tables += [] if file.kind == "pdf" else text_tables(file.name, text.text)
 
 
 def _plain(inputs: Inputs, file: InputFile, unread: list[UnreadFile]) -> Text | None:

@@ -23,13 +23,8 @@ _TYPED_SHARE: Final = 0.8
 """A column is of a kind if this part of its cells is."""
 _SAMPLE: Final = 500
 """Cells from the top, and about as many from the rest, that decide a column's kind."""
-EMPTY: Final = frozenset(
-    ("", "-", "–", "—", "n/a", "na", "nan", "null", "none", "?", "#n/a", "k.a.")
-)
-_TOTAL: Final = re.compile(
-    r"(?:grand |sub-?)?totals?|sum|overall|gesamt(?:summe)?|summe|insgesamt|total général|"
-    r"somme|suma|totale", re.IGNORECASE
-)  # fmt: skip
+EMPTY: Final = frozenset(("", *values.WORDS["empty"].split()))
+_TOTAL: Final = re.compile(values.WORDS["total"], re.IGNORECASE)
 _NAME_WORD: Final = re.compile(r"[^\W_]+")
 
 

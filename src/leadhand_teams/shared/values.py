@@ -15,15 +15,16 @@ PeriodKind = Literal["month", "quarter", "half", "year"]
 DayOrder = Literal["day", "month"]
 """What comes first in `3/4/2025`."""
 
-_FILE: Final[dict[str, Any]] = yaml.safe_load(
+WORDS: Final[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("values.yaml").read_text(encoding="utf-8")
 )
-_CODES: Final[frozenset[str]] = frozenset(_FILE["codes"].split())
+"""What is in `values.yaml`."""
+_CODES: Final[frozenset[str]] = frozenset(WORDS["codes"].split())
 CURRENCIES: Final[dict[str, str]] = {
-    mark: code for code, marks in _FILE["currencies"].items() for mark in marks.split()
+    mark: code for code, marks in WORDS["currencies"].items() for mark in marks.split()
 }
 _SCALES: Final[dict[str, float]] = {
-    word: float(scale) for scale, words in _FILE["scales"].items() for word in words.split()
+    word: float(scale) for scale, words in WORDS["scales"].items() for word in words.split()
 }
 
 _MARK: Final = "|".join(re.escape(mark) for mark in sorted(CURRENCIES, key=len, reverse=True))
@@ -44,12 +45,12 @@ _FAST: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
 _GROUP: Final = re.compile(r"[’' \u00a0\u202f]")
 _AMBIGUOUS: Final = re.compile(r"[-+−–]?\d{1,3}[.,]\d{3}")
 
-_MONTH_NAMES: Final[list[str]] = _FILE["months"]
+_MONTH_NAMES: Final[list[str]] = WORDS["months"]
 MONTHS: Final = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
 """The month of each of its names."""
-_DAYS: Final = {word: number for number, word in enumerate(_FILE["days"].split(), 1)}
+_DAYS: Final = {word: number for number, word in enumerate(WORDS["days"].split(), 1)}
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -61,9 +62,9 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-_DATES: Final = [_pattern(one) for one in _FILE["dates"]]
+_DATES: Final = [_pattern(one) for one in WORDS["dates"]]
 _PERIODS: Final[list[tuple[PeriodKind, re.Pattern[str]]]] = [
-    (kind, _pattern(one)) for kind, one in _FILE["periods"]
+    (kind, _pattern(one)) for kind, one in WORDS["periods"]
 ]
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
