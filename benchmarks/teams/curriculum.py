@@ -20,8 +20,8 @@ from typing import NamedTuple, cast
 from leadhand import Supervisor
 from leadhand.contracts.task import Batch
 from leadhand.extension import load
-from leadhand_teams.curriculum.guessing import guessed
 from leadhand_teams.curriculum.output import Curriculum
+from leadhand_teams.curriculum.structure import guessed
 from leadhand_teams.curriculum.topics import Topic
 
 Pair = tuple[str, str]

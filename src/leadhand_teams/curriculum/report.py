@@ -21,25 +21,19 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The report as a page and as Markdown, the graph, and a calendar if there is a date."""
     found = Curriculum.model_validate(answer.output)
     written = report(answer.request, found, [one.about for one in answer.conflicts]).files
-    if drawn := _graph(found):
-        written["graph.svg"] = drawn.file
+    written |= {"graph.svg": one.file for one in _graph(found)}
     events = [
         Event(f"{one.number}. {one.title}", day, day + _SCHOOL_WEEK, "\n".join(one.objectives))
         for one in found.lessons if (day := one.starts)
     ]  # fmt: skip
-    if events:
-        at = dt.datetime.now(dt.UTC)
-        written["curriculum.ics"] = calendar(events, name=answer.request, at=at)
-    return written
+    made = calendar(events, name=answer.request, at=dt.datetime.now(dt.UTC))
+    return written | ({"curriculum.ics": made} if events else {})
 
 
 def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
     """What is handed on."""
     titles = {one.id: one.title for one in found.concepts}
     problems = [*conflicts, *found.problems]
-    lessons = [
-        Section(f"Unit {one.number}: {one.title}", _lesson(one, titles)) for one in found.lessons
-    ]
     return Report(
         title="Curriculum",
         about=request,
@@ -47,9 +41,12 @@ def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
         sections=[
             Section("Problems", [Items(problems)]),
             Section("Units", [_units(found)]),
-            Section("What requires what", [*filter(None, [_graph(found)])]),
+            Section("What requires what", _graph(found)),
             Section("Order", [_order(found)]),
-            *lessons,
+            *(
+                Section(f"Unit {one.number}: {one.title}", _lesson(one, titles))
+                for one in found.lessons
+            ),
         ],
         added=found.statements,
         removed=found.removed_statements,
@@ -116,16 +113,15 @@ def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
     return [Items(lesson.objectives), TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)]
 
 
-def _graph(found: Curriculum) -> Drawing | None:
+def _graph(found: Curriculum) -> list[Drawing]:
     """The topics that have most to do with others; guesses make a topic stand out."""
     edges = [(one.before, one.after) for one in found.prerequisites]
     seen = Counter(name for edge in edges for name in edge)
     drawn = {name for name, _ in seen.most_common(_MOST_DRAWN)}
-    if not drawn:
-        return None
     nodes = {one.id: one.title for one in found.concepts if one.id in drawn}
     shown = [edge for edge in edges if set(edge) <= drawn]
     guessed = frozenset(one.after for one in found.prerequisites if one.basis == "guessed")
     words = "; ".join(f"{nodes[one]} before {nodes[other]}" for one, other in shown[:_MOST_DRAWN])
     title = "What comes before what (orange: by a guess)"
-    return graph(title, nodes, shown, alternative=f"{words}.", marked=guessed)
+    made = graph(title, nodes, shown, alternative=f"{words}.", marked=guessed)
+    return [made] if drawn else []

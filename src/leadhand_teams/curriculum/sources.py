@@ -20,21 +20,21 @@ _ITEM: Final = re.compile(
     r"^(\s*)(?:[-*+•]|(\d+(?:\.\d+)*)[.)]?)\s+(\S.*?)(?:\s*\.{3,}\s*\d+)?\s*$"
 )
 _BULLET: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_PART: Final = re.compile(rf"^(?i:{VOCABULARY.part})\s*[:.–—-]\s*")
+_PART: Final = re.compile(rf"^(?i:{VOCABULARY.patterns['part']})\s*[:.–—-]\s*")
 _LABEL: Final = re.compile(
     r"^[\s*_>•+-]*(?:"
     + "|".join(f"(?P<{name}>{words})" for name, words in VOCABULARY.labels.items())
     + r")(?:\s+\d+)?[\s*_]*(?::|：|$)[\s*_]*(?P<rest>.*)$",
     re.IGNORECASE,
 )
-_HOURS: Final = rf"(\d+(?:[.,]\d+)?)\s*(?:(?:{VOCABULARY.hour})(?:\s?(\d\d))?|(min\w*))"
+_HOURS: Final = rf"(\d+(?:[.,]\d+)?)\s*(?:(?:{VOCABULARY.patterns['hour']})(?:\s?(\d\d))?|(min\w*))"
 _REQUIRES: Final = re.compile(
     rf"(?:{VOCABULARY.labels['requires']}|after|nach)\s*:?\s+([^;()]+)", re.IGNORECASE
 )
 _NAMED: Final = jmespath.compile("[].[resolved || concept || id || title || @][]")
 _PAGE: Final = re.compile(r"\s+(\d+)$")
+_OTHER: Final = re.compile("|".join(VOCABULARY.no_topic), re.IGNORECASE)
 _MOST_TITLE: Final = 120
-
 
 Level = tuple[int, int]
 """A line that may begin a topic, and how deep it is."""
@@ -71,17 +71,14 @@ def files_of(reading: Reading) -> CourseFiles:
             topics[text.name] = topics[text.name] or of_text(text)
     left_out: list[str] = []
     for name, every in topics.items():
-        topics[name] = [one for one in every if one.position is None or not _is_other(one.title)]
-        left_out += [f"{one.title} [{one.ref}]" for one in every if one not in topics[name]]
+        other = [one for one in every if one.position is not None and _OTHER.fullmatch(one.title)]
+        topics[name] = [one for one in every if one not in other]
+        left_out += [f"{one.title} [{one.ref}]" for one in other]
     why = dict.fromkeys((name for name in topics if not topics[name]), "no topics were found in it")
     why |= {one.name: one.why for one in reading.unread}
     unread = [f"{name}: {one}" for name, one in why.items()]
     found = {name: every for name, every in topics.items() if every}
     return CourseFiles(found, texts, unread, left_out)
-
-
-def _is_other(title: str) -> bool:
-    return any(re.fullmatch(f"(?i:{words})", title) for words in VOCABULARY.no_topic)
 
 
 def _rows(name: str, reading: Reading) -> Iterator[Topic]:
@@ -93,7 +90,8 @@ def _rows(name: str, reading: Reading) -> Iterator[Topic]:
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
-            yield from _of_fields(cast("dict[str, object]", row), name, f"{name}:{n}", by_id=True)
+            fields = cast("dict[str, object]", row)
+            yield from _of_fields(fields, name, str(fields.get("id") or f"{name}:{n}"))
 
 
 def _of_table(table: DataTable) -> Iterator[Topic]:
@@ -105,9 +103,7 @@ def _of_table(table: DataTable) -> Iterator[Topic]:
             yield topic
 
 
-def _of_fields(
-    row: Mapping[str, object], file: str, ref: str, *, by_id: bool = False
-) -> Iterator[Topic]:
+def _of_fields(row: Mapping[str, object], file: str, ref: str) -> Iterator[Topic]:
     key = str(row["id"]) if row.get("id") not in (None, "") else ""
     title = str(row.get("title") or row.get("name") or key).strip()
     goals = row.get("goals")
@@ -116,7 +112,7 @@ def _of_fields(
     stripped = [_BULLET.sub("", str(line)).strip() for line in lines]
     if title:
         yield Topic(
-            id=key or slug(title), title=title, file=file, ref=(by_id and key) or ref,
+            id=key or slug(title), title=title, file=file, ref=ref,
             summary=str(row.get("summary") or row.get("description") or ""),
             goals=[line for line in stripped if line and not line.startswith("#")],
             requires=_names(row.get("prerequisites")), hours=hours_in(str(row.get("hours"))),

@@ -1,7 +1,13 @@
-"""Orders topics by what they require, and divides them into units. Pure."""
+"""Orders topics by what they require, and divides them into units. Pure.
+
+What they require is guessed where no source states it: a topic that another one's text mentions is
+likely to come before it, the more so if the words of its title are rare and there, and both are
+about the same.
+"""
 
 import datetime as dt
 import math
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +17,16 @@ from typing import Final
 from pydantic import BaseModel
 
 from leadhand.tools.text import joined_names
-from leadhand_teams.curriculum.guessing import beside
 from leadhand_teams.curriculum.output import Curriculum, Lesson, Prerequisite
-from leadhand_teams.curriculum.topics import Topic, merged, stated_edges
+from leadhand_teams.curriculum.topics import Topic, merged, stated_edges, words
+from leadhand_teams.shared.search import Index
 
 UNIT_HOURS: Final = 4.0
 """Of a unit if the request names neither weeks nor hours."""
+MAX_TOPICS: Final = 600
+"""Nothing is guessed among more."""
+_THRESHOLD: Final = 1.25
+"""Of guesses."""
 
 
 class CourseTime(BaseModel):
@@ -34,9 +44,16 @@ def structured(every: Sequence[Topic], time: CourseTime) -> Curriculum:
     titles = {topic.id: topic.title for topic in topics}
     stated, missing = stated_edges(topics)
     given, circles = acyclic(stated)
-    edges, _ = acyclic([*given, *beside(given, topics)])
+    known = {edge.after for edge in given} | {topic.id for topic in topics if topic.requires}
+    found = guessed(topics) if len(known) < len(topics) else {}
+    guesses = [
+        Prerequisite(before=one, after=other, basis="guessed", score=score)
+        for (one, other), score in sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        if other not in known  # no source states what it requires
+    ]
+    edges, _ = acyclic([*given, *guesses])
     order = ordered([*titles], [(edge.before, edge.after) for edge in edges])
-    found = Curriculum(order=order, concepts=[*topics], prerequisites=edges)
+    made = Curriculum(order=order, concepts=[*topics], prerequisites=edges)
     usual = usual_hours(topics)
     hours = {topic.id: topic.hours or usual for topic in topics}
     for number, unit in enumerate(units(order, hours, time.weeks, time.a_week), start=1):
@@ -45,21 +62,21 @@ def structured(every: Sequence[Topic], time: CourseTime) -> Curriculum:
             hours=round(sum(hours[one] for one in unit), 4),
             starts=time.starts + dt.timedelta(weeks=number - 1) if time.starts else None,
         )  # fmt: skip
-        found.lessons.append(lesson)
+        made.lessons.append(lesson)
     for circle in circles:
         names = [titles[edge.before] for edge in circle]
         left = circle[-1]
-        found.problems.append(
+        made.problems.append(
             f"These require each other: {' → '.join([*names, names[0]])} "
             f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
             f"The order leaves out that {titles[left.after]} requires {titles[left.before]}."
         )
-    found.problems += [
+    made.problems += [
         f"{name} is required and is no topic here: by "
         f"{joined_names([one.title for one in by], 3)} [{by[0].ref}]."
         for name, by in sorted(missing.items(), key=lambda item: -len(item[1]))
     ]
-    return found
+    return made
 
 
 def usual_hours(topics: Sequence[Topic]) -> float:
@@ -131,3 +148,41 @@ def _filled(order: Sequence[str], hours: Mapping[str, float], most: float) -> li
         parts[-1].append(one)
         left -= hours[one]
     return parts
+
+
+def guessed(topics: Sequence[Topic]) -> dict[tuple[str, str], float]:
+    """Pairs of ids, what comes before first, and a score from 0.5 to 1."""
+    if not 1 < len(topics) <= MAX_TOPICS:
+        return {}
+    index = Index((topic.title, topic.text) for topic in topics)
+    texts = [_spaced(topic.text) for topic in topics]
+    found: dict[tuple[str, str], float] = {}
+    for one, topic in enumerate(topics):
+        forms = _forms(topic.title)
+        alike = {hit.item: hit.score for hit in index.search(topic.text, limit=len(topics))}
+        for hit in index.search(topic.title, limit=len(topics)):
+            mentioned = max(map(texts[hit.item].count, forms), default=0)
+            likeness = alike.get(hit.item, 0.0) / alike.get(one, 1.0)
+            score = math.log1p(mentioned) + hit.share * (1 + likeness)
+            if hit.item != one and score >= _THRESHOLD:
+                found[topic.id, topics[hit.item].id] = score
+    return {
+        (one, other): round(score / (score + _THRESHOLD), 3)
+        for (one, other), score in found.items()
+        if found.get((other, one), 0.0) < score
+    }
+
+
+def _forms(title: str) -> list[str]:
+    """The stems of how a title may be written: whole, in brackets, a part, initials."""
+    bare = re.sub(r"\(.*?\)", "", title)
+    parts = re.split(r"\s+(?:and|und|et|y)\s+|:\s+|,\s+", bare)
+    initials = "".join(word[0] for word in re.findall(r"[^\W_]+", bare)).lower()
+    short = [initials, f"{initials}s"] if len(initials) > 2 else []
+    forms = (bare, *re.findall(r"\((.*?)\)", title), *parts, *short)
+    return [form for form in map(_spaced, forms) if form.strip()]
+
+
+def _spaced(text: str) -> str:
+    """The stems of a text, each with spaces of its own, so that they can be counted."""
+    return f" {'  '.join(words(text))} "

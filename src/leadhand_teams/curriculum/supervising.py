@@ -1,7 +1,4 @@
-"""The supervisor's part: plans by the request, and puts the answer together from the results.
-
-The synthesis sets sources against each other, and checks what models state.
-"""
+"""The supervisor's part: plans by the request, and puts the answer together from the results."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar, cast
@@ -21,7 +18,7 @@ from leadhand_teams.curriculum.tools import course_of
 from leadhand_teams.curriculum.topics import VOCABULARY, Topic, has, merged, stated_edges
 from leadhand_teams.shared.answers import added, inputs, synthesis
 from leadhand_teams.shared.statements import check
-from leadhand_teams.shared.values import dates
+from leadhand_teams.shared.values import dates, number
 
 T = TypeVar("T")
 MAX_TASKS: Final = 12
@@ -65,26 +62,27 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 def _after(
     before: Sequence[Task], id: str, worker: str, intent: str, payload: dict[str, JsonValue]
 ) -> Task:
-    needs = tuple(one.id for one in before)
-    task = Task(id=id, worker=worker, intent=intent, payload=payload, depends_on=needs)
-    return task.model_copy(update={"tolerates_missing": True})
+    return Task(
+        id=id, worker=worker, intent=intent, payload=payload, tolerates_missing=True,
+        depends_on=tuple(one.id for one in before),
+    )  # fmt: skip
 
 
 def asked(request: str) -> set[str]:
     """The parts that a request asks for."""
     found = {part for part, words in VOCABULARY.parts.items() if has(request, words)}
-    is_whole = not found or has(request, VOCABULARY.whole)
+    is_whole = not found or has(request, VOCABULARY.patterns["whole"])
     return found | {"materials", "review"} if is_whole else found
 
 
 def time_of(request: str) -> CourseTime:
     """Weeks, hours a week and the first day, as far as the request names them."""
-    weeks, hours = has(request, VOCABULARY.weeks), has(request, VOCABULARY.hours_a_week)
-    count = int(weeks[1]) if weeks else None
-    a_week = float(hours[1].replace(",", ".")) if hours else None
-    days = dates(request)
+    patterns = VOCABULARY.patterns
+    weeks, hours = has(request, patterns["weeks"]), has(request, patterns["hours_a_week"])
+    a_week = number(hours[1]) if hours else None
+    starts = next((found.value for found in dates(request)), None)
     return CourseTime(
-        weeks=count or None, a_week=a_week or None, starts=days[0].value if days else None
+        weeks=int(weeks[1]) or None if weeks else None, a_week=a_week or None, starts=starts
     )
 
 
@@ -120,12 +118,10 @@ def _contradictions(topics: Sequence[Topic]) -> Iterable[tuple[str, str]]:
     titles = {topic.id: topic.title for topic in topics}
     stated = {(edge.before, edge.after): edge.ref for edge in stated_edges(topics)[0]}
     for (one, other), ref in stated.items():
-        if one < other and (back := stated.get((other, one))):
-            yield (
-                f"{titles[other]} requires {titles[one]} [{ref}], and {titles[one]} requires "
-                f"{titles[other]} [{back}]",
-                "both can't be taught first",
-            )
+        first, then, back = titles[one], titles[other], stated.get((other, one))
+        if one < other and back:
+            about = f"{then} requires {first} [{ref}], and {first} requires {then} [{back}]"
+            yield about, "both can't be taught first"
     hours: dict[str, Topic] = {}
     for topic in topics:
         if topic.hours is not None:

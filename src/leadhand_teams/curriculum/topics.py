@@ -14,25 +14,17 @@ from pydantic import BaseModel, Field
 from leadhand_teams.curriculum.output import LessonExercise, Prerequisite, TaughtConcept
 from leadhand_teams.shared.search import terms
 
-STOP: Final = frozenset(
-    ("the", "a", "an", "of", "and", "in", "for", "to", "with", "on", "by", "is", "are", "as", "or")
-)
-_IS: Final = re.compile(r"\b(?:is|are|means|refers to|ist|sind|bedeutet|est|sont|es|son)\b")
-
 
 class CourseVocabulary(BaseModel):
     """What is in `vocabulary.yaml`."""
 
     labels: dict[str, str]
     columns: dict[str, list[str]]
-    part: str
     no_topic: list[str]
     none: frozenset[str]
-    hour: str
     parts: dict[str, str]
-    whole: str
-    weeks: str
-    hours_a_week: str
+    patterns: dict[str, str]
+    stop: frozenset[str]
 
 
 VOCABULARY: Final = CourseVocabulary.model_validate(
@@ -66,7 +58,7 @@ class Topic(TaughtConcept):
 
 def words(text: str) -> list[str]:
     """The stems of a text's words, without those that mean little."""
-    return [one for one in terms(text.replace("'s", "")) if one not in STOP]
+    return [one for one in terms(text.replace("'s", "")) if one not in VOCABULARY.stop]
 
 
 def slug(title: str) -> str:
@@ -126,14 +118,13 @@ def _name(name: str) -> str:
 
 def exercises(topic: Topic) -> list[LessonExercise]:
     """Those of the source; and to complete the sentence with which it says what the topic is."""
-    title = set(words(topic.title))
+    title = set(words(topic.title)) or {""}
     for sentence in re.split(r"(?<=[.!?])\s+", " ".join(topic.summary.split())):
-        verb = _IS.search(sentence)
+        verb = has(sentence, VOCABULARY.patterns["is"])
         before = words(sentence[: verb.start()]) if verb else []
-        if verb and title and title <= set(before) and len(before) <= len(title) + 2:
-            if len(sentence[verb.end() :].split()) >= 4:
-                question = f"Complete: {sentence[: verb.end()]} …"
-                made = LessonExercise(question=question, solution=sentence, ref=topic.ref)
-                return [*topic.exercises, made]
-            break
+        if verb and title <= set(before) and len(before) <= len(title) + 2:
+            question = f"Complete: {sentence[: verb.end()]} …"
+            made = LessonExercise(question=question, solution=sentence, ref=topic.ref)
+            is_long = len(sentence[verb.end() :].split()) >= 4
+            return [*topic.exercises, made] if is_long else topic.exercises
     return topic.exercises

@@ -25,4 +25,4 @@ def test_events_have_days_and_a_stable_id() -> None:
     assert "DTEND;VALUE=DATE:20260504" in lines
     ids = [re.findall("UID:.*", text) for text in texts]
     assert ids[0] == ids[1]
-    assert len(set(ids[0])) == 2
+    assert len(set(ids[0])) == 3  # with that of the calendar
