@@ -21,7 +21,8 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The report as a page and as Markdown, the graph, and a calendar if there is a date."""
     found = Curriculum.model_validate(answer.output)
     written = report(answer.request, found, [one.about for one in answer.conflicts]).files
-    written |= {"graph.svg": one.file for one in _graph(found)}
+    for drawn in _graph(found):
+        written["graph.svg"] = drawn.file
     events = [
         Event(f"{one.number}. {one.title}", day, day + _SCHOOL_WEEK, "\n".join(one.objectives))
         for one in found.lessons if (day := one.starts)
@@ -35,9 +36,7 @@ def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
     titles = {one.id: one.title for one in found.concepts}
     problems = [*conflicts, *found.problems]
     return Report(
-        title="Curriculum",
-        about=request,
-        lead=_lead(found, problems),
+        title="Curriculum", about=request, lead=_lead(found, problems),
         sections=[
             Section("Problems", [Items(problems)]),
             Section("Units", [_units(found)]),
@@ -48,14 +47,13 @@ def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
                 for one in found.lessons
             ),
         ],
-        added=found.statements,
-        removed=found.removed_statements,
+        added=found.statements, removed=found.removed_statements,
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[
             "Order, units and sums were computed by code. A guessed prerequisite is a guess from "
             "the words of the topics; check it before you teach by it.",
         ],
-    )
+    )  # fmt: skip
 
 
 def _lead(found: Curriculum, problems: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 import jmespath
@@ -34,10 +33,6 @@ _REQUIRES: Final = re.compile(
 _NAMED: Final = jmespath.compile("[].[resolved || concept || id || title || @][]")
 _PAGE: Final = re.compile(r"\s+(\d+)$")
 _OTHER: Final = re.compile("|".join(VOCABULARY.no_topic), re.IGNORECASE)
-_MOST_TITLE: Final = 120
-
-Level = tuple[int, int]
-"""A line that may begin a topic, and how deep it is."""
 
 
 class CourseFiles(NamedTuple):
@@ -83,7 +78,7 @@ def files_of(reading: Reading) -> CourseFiles:
 
 def _rows(name: str, reading: Reading) -> Iterator[Topic]:
     """The topics of a file of JSON Lines."""
-    is_json = Path(name).suffix.lower() in (".jsonl", ".ndjson")
+    is_json = name.lower().endswith((".jsonl", ".ndjson"))
     for n, line in enumerate(reading.lines.get(name, ()) if is_json else (), start=1):
         try:
             row: object = json.loads(line or "0")
@@ -160,7 +155,8 @@ def of_text(text: Text) -> list[Topic]:
 
 def _starts(lines: Sequence[str]) -> list[int]:
     """The lines that begin a topic; a chapter that only has sections is none."""
-    heads, items, weeks, below_label = list[Level](), list[Level](), list[int](), False
+    heads, items = list[tuple[int, int]](), list[tuple[int, int]]()
+    weeks, below_label = list[int](), False
     for n, line in enumerate(lines):
         heading, item = _HEADING.match(line), _ITEM.match(line)
         if _LABEL.match(line.lstrip("# ")):
@@ -183,7 +179,7 @@ def _starts(lines: Sequence[str]) -> list[int]:
     return entries if len(entries) > 1 else sections
 
 
-def _leaves(rows: Sequence[Level], lines: Sequence[str]) -> list[int]:
+def _leaves(rows: Sequence[tuple[int, int]], lines: Sequence[str]) -> list[int]:
     return [
         n
         for (n, level), (after, below) in pairwise([*rows, (len(lines), 0)])
@@ -236,7 +232,7 @@ def _titled(text: Text, offset: int, line: str) -> Topic:
         hours = taken or hours
         requires += split_names(needed[1]) if needed else []
     title, _, summary = re.sub(r"\s+[–—-]\s+|\s*:\s+", "\0", line, count=1).partition("\0")
-    title = title.strip(" *_`.:")[:_MOST_TITLE]
+    title = title.strip(" *_`.:")[:120]
     return Topic(
         id=slug(title), title=title, summary=summary.strip(), hours=hours, requires=requires,
         file=text.name, ref=text.ref(offset),

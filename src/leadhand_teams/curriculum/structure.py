@@ -127,8 +127,6 @@ def units(
     order: Sequence[str], hours: Mapping[str, float], weeks: int | None, a_week: float | None
 ) -> list[list[str]]:
     """The order in parts of at most `a_week` hours, or in `weeks` parts as even as can be."""
-    if not order:
-        return []
     if weeks is None:
         return _filled(order, hours, a_week or UNIT_HOURS)
     if a_week is not None and len(parts := _filled(order, hours, a_week)) <= weeks:

@@ -5,10 +5,8 @@ from typing import Final, TypeVar, cast
 
 from pydantic import JsonValue
 
-from leadhand import Plan, Task, Team
-from leadhand.contracts.task import PlanRequest
-from leadhand.errors import InputError
-from leadhand.extension.roles import Synthesis, TaskResult
+from leadhand import InputError, Plan, Task, Team
+from leadhand.extension.roles import PlanRequest, Synthesis, TaskResult
 from leadhand.tools.text import joined_names
 from leadhand_teams.curriculum.output import Curriculum, LessonExercise
 from leadhand_teams.curriculum.report import report
@@ -34,7 +32,10 @@ def plan(request: PlanRequest, team: Team) -> Plan:
             "the curriculum team found no topics: hand in notes, a syllabus, a textbook's "
             "contents, a list, or a table or JSON Lines with `title` and `prerequisites`"
         )
-    parts, time = asked(request.text), time_of(request.text)
+    time = time_of(request.text)
+    parts = {part for part, words in VOCABULARY.parts.items() if has(request.text, words)}
+    if not parts or has(request.text, VOCABULARY.patterns["whole"]):
+        parts |= {"materials", "review"}
     said = cast("dict[str, JsonValue]", time.model_dump(mode="json"))
     tasks = [
         Task(
@@ -68,22 +69,14 @@ def _after(
     )  # fmt: skip
 
 
-def asked(request: str) -> set[str]:
-    """The parts that a request asks for."""
-    found = {part for part, words in VOCABULARY.parts.items() if has(request, words)}
-    is_whole = not found or has(request, VOCABULARY.patterns["whole"])
-    return found | {"materials", "review"} if is_whole else found
-
-
 def time_of(request: str) -> CourseTime:
     """Weeks, hours a week and the first day, as far as the request names them."""
     patterns = VOCABULARY.patterns
     weeks, hours = has(request, patterns["weeks"]), has(request, patterns["hours_a_week"])
     a_week = number(hours[1]) if hours else None
     starts = next((found.value for found in dates(request)), None)
-    return CourseTime(
-        weeks=int(weeks[1]) or None if weeks else None, a_week=a_week or None, starts=starts
-    )
+    count = int(weeks[1]) if weeks else None
+    return CourseTime(weeks=count or None, a_week=a_week or None, starts=starts)
 
 
 def _shared_out(items: Sequence[T]) -> list[Sequence[T]]:
@@ -97,20 +90,31 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     course = course_of(one.result.output for one in results if one.result is not None)
     found = Curriculum.model_validate(course.model_dump(exclude={"topics"}))
     found.concepts = found.concepts or [*merged(course.topics)[0]]  # the structure is missing
-    found.problems.sort(key=lambda one: one.startswith("Not taken"))
-    found.problems.sort(key=lambda one: not one.startswith(("Overload", "These require")))
+    first, last = ("Overload", "These require"), "Not taken"
+    found.problems.sort(key=lambda one: (not one.startswith(first), one.startswith(last)))
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
-    _add(found, results, paths)
+    lessons = {concept: lesson for lesson in found.lessons for concept in lesson.concepts}
+    ids = {concept.title.lower(): concept.id for concept in found.concepts}
+    checked = check(added(results), files_of(paths).texts if paths else ())
+    found.removed_statements = len(checked.removed)
+    for statement in checked.kept:
+        title, _, rest = statement.text.partition(": ")
+        question, _, solution = rest.partition(" Answer: ")
+        concept = ids.get(title.lower(), title)
+        if solution and concept in lessons:
+            made = LessonExercise(concept=concept, question=question, ref=statement.ref)
+            made.solution, made.by_model = solution, True
+            lessons[concept].exercises.append(made)
+        else:
+            found.statements.append(statement)
     readers = [one.task.id for one in results if one.task.worker == "topics"]
     conflicts = list(_contradictions(course.topics))
     return synthesis(
-        report(plan.goal, found, [about for about, _ in conflicts]).markdown(title=False),
-        found,
-        by=readers,
-        conflicts=conflicts,
+        report(plan.goal, found, [about for about, _ in conflicts]).markdown(title=False), found,
+        by=readers, conflicts=conflicts,
         sources=[(readers[0], topic.file) for topic in course.topics],
         gaps=[("files", f"not read: {why}") for why in found.unread],
-    )
+    )  # fmt: skip
 
 
 def _contradictions(topics: Sequence[Topic]) -> Iterable[tuple[str, str]]:
@@ -129,21 +133,3 @@ def _contradictions(topics: Sequence[Topic]) -> Iterable[tuple[str, str]]:
             if first.hours != topic.hours:
                 places = [f"{one.hours:g} hours [{one.ref}]" for one in (first, topic)]
                 yield f"{topic.title}: {' and '.join(places)}", "the sources state different hours"
-
-
-def _add(found: Curriculum, results: Sequence[TaskResult], paths: Sequence[str]) -> None:
-    """What models added, if its citation holds; the rest is counted."""
-    lessons = {concept: lesson for lesson in found.lessons for concept in lesson.concepts}
-    ids = {concept.title.lower(): concept.id for concept in found.concepts}
-    checked = check(added(results), files_of(paths).texts if paths else ())
-    found.removed_statements = len(checked.removed)
-    for statement in checked.kept:
-        title, _, rest = statement.text.partition(": ")
-        question, _, solution = rest.partition(" Answer: ")
-        concept = ids.get(title.lower(), title)
-        if solution and concept in lessons:
-            made = LessonExercise(concept=concept, question=question, ref=statement.ref)
-            made.solution, made.by_model = solution, True
-            lessons[concept].exercises.append(made)
-        else:
-            found.statements.append(statement)

@@ -6,9 +6,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from leadhand import Plan, Task, Team
-from leadhand.contracts.task import PlanRequest
-from leadhand.errors import InputError
+from leadhand import InputError, Plan, Task, Team
+from leadhand.extension.roles import PlanRequest
 from leadhand_teams.launch.material import VOCABULARY, LaunchFiles, material_of
 from leadhand_teams.shared.answers import inputs
 from leadhand_teams.shared.values import amounts, dates

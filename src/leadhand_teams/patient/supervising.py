@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from leadhand import InputError, Plan, Task, Team
-from leadhand.contracts.task import PlanRequest
-from leadhand.extension.roles import Synthesis, TaskResult
+from leadhand.extension.roles import PlanRequest, Synthesis, TaskResult
 from leadhand_teams.patient.clinical import VOCABULARY
 from leadhand_teams.patient.comparing import contradictions, entries, is_active, place
 from leadhand_teams.patient.output import PatientSummary
