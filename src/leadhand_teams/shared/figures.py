@@ -125,9 +125,9 @@ def bars(
     for n, ((label, value), text) in enumerate(zip(shown, texts, strict=True)):
         y, end = _TOP + n * _ROW, zero + value * scale
         side, anchor = (6, "start") if value >= 0 else (-6, "end")
-        size = {"width": max(abs(end - zero), 1.0), "height": 18, "rx": 2}
+        width = max(abs(end - zero), 1.0)
         parts += [
-            _tag("rect", "s0 bar", x=min(zero, end), y=y, **size),
+            _tag("rect", "s0 bar", x=min(zero, end), y=y, width=width, height=18, rx=2),
             _label(name_width - 8, y + 14, _cut(label, name_width), "end"),
             _label(end + side, y + 14, text, anchor),
         ]
