@@ -18,7 +18,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     material = material_of(paths) if paths else LaunchFiles()
-    parts = answers.parts(Launch, results)
+    parts = answers.parts_of(Launch, results)
     found = answers.merged(Launch, (part for _, part in parts))
     found.unread = list(material.unread)
     found.warnings += _cross_checked(found, material)

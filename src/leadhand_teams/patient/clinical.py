@@ -15,23 +15,9 @@ PRESSURES: Final = ("8480-6", "8462-4")
 A1C: Final = "4548-4"
 
 
-class CodedProblem(BaseModel):
-    """How the problem of a flag is coded and named, and the codes of what is measured for it."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-    codes: list[str]
-    words: str
-    labs: list[str]
-
-    def is_it(self, code: str) -> bool:
-        """Whether `code` is one of its codes; those of ICD-10, with a letter, are beginnings."""
-        return any(code == one or (one[0].isalpha() and code.startswith(one)) for one in self.codes)
-
-
 class FlagThreshold(BaseModel):
     """Which values of a measurement make a flag, in its unit."""
 
-    flag: str
     code: str
     name: str
     unit: str
@@ -41,18 +27,32 @@ class FlagThreshold(BaseModel):
     adults: bool = False
 
 
+class KnownProblem(BaseModel):
+    """How the problem of a flag is coded, named and measured."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+    codes: list[str]
+    words: str
+    labs: list[str]
+    values: list[FlagThreshold]
+
+    def is_it(self, code: str) -> bool:
+        """Whether `code` is one of its codes; those of ICD-10, with a letter, are beginnings."""
+        return any(code == one or (one[0].isalpha() and code.startswith(one)) for one in self.codes)
+
+
 class ClinicalVocabulary(BaseModel):
     """What is in `vocabulary.yaml`."""
 
-    problems: dict[str, CodedProblem]
+    problems: dict[str, KnownProblem]
     not_it: str
     no_known_allergy: frozenset[str]
-    thresholds: list[FlagThreshold]
     analytes: dict[str, str]
     molar_masses: dict[float, list[str]]
     units: dict[str, str]
     columns: dict[str, list[str]]
     rules: list[list[str]]
+    holds: dict[str, list[ItemKind]]
     kinds: dict[str, ItemKind]
     fhir: dict[str, str]
     left_out: str

@@ -38,9 +38,15 @@ def day_of(date: str | None) -> str:
     return (date or "")[:10]
 
 
-def differ(one: float, other: float) -> bool:
-    """Whether two values differ by more than rounding."""
-    return abs(one - other) > 0.02 * max(abs(one), abs(other))
+def agree(one: LabPoint, other: LabPoint) -> bool:
+    """Whether two values differ by no more than rounding, as far as their units can tell."""
+    value = convert(one.value, one.unit, other.unit, one.code)
+    return value is None or abs(value - other.value) <= 0.02 * max(abs(value), abs(other.value))
+
+
+def is_elsewhere(one: LabPoint, other: LabPoint) -> bool:
+    """Whether another source has it of the same day."""
+    return one.file != other.file and day_of(one.date) == day_of(other.date)
 
 
 def is_active(item: ClinicalItem) -> bool:
@@ -111,12 +117,9 @@ def _values(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
     first: dict[tuple[str, str], LabPoint] = {}
     for one in (one for one in record.measured if one.date):
         earlier = first.setdefault((one.code, day_of(one.date)), one)
-        value = convert(one.value, one.unit, earlier.unit, one.code)
         timed = min(len(earlier.date or ""), len(one.date or "")) > 10
-        is_other_time = timed and moment(earlier.date) != moment(one.date)
-        if one.file == earlier.file or is_other_time:
-            continue
-        if value is not None and differ(value, earlier.value):
+        same_time = not timed or moment(earlier.date) == moment(one.date)
+        if is_elsewhere(one, earlier) and same_time and not agree(one, earlier):
             said = {place(it): f"{it.value:g} {it.unit or ''}".strip() for it in (earlier, one)}
             yield f"{earlier.display} of {day_of(one.date)}", said
 
@@ -133,17 +136,14 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
         for drug in (one for one in drugs if row["class"] and is_it(one, row["medication"])):
             twice[row["class"]].setdefault(drug.display, drug)
             refs[row["class"]].append(row["ref"])
-        found += [
-            _allergy(*pair, row["why"] or "a pair of your table", row["ref"])
-            for pair in product(allergies, drugs)
-            if is_it(pair[0], row["allergy"]) and is_it(pair[1], row["medication"])
-        ]
+        for allergy, drug in product(allergies, drugs):
+            if is_it(allergy, row["allergy"]) and is_it(drug, row["medication"]):
+                found.append(_allergy(allergy, drug, row["why"] or "a pair of your table"))
+                found[-1].refs.append(row["ref"])
         found += filter(None, [_overdue(row, record, today)])
-    found += [
-        _allergy(*pair, "the same code")
-        for pair in product(allergies, drugs)
-        if set(pair[0].codes) & set(pair[1].codes)
-    ]
+    for allergy, drug in product(allergies, drugs):
+        if set(allergy.codes) & set(drug.codes):
+            found.append(_allergy(allergy, drug, "the same code"))
     for name, group in twice.items():
         if len(group) > 1:
             shown = " and ".join(f"{one.display} ({one.onset or '?'})" for one in group.values())
@@ -166,9 +166,9 @@ def _rows(record: PatientRecord) -> Iterable[dict[str, str]]:
             yield row | {"every": f"{row['every']} {every.name}" if every and row["every"] else ""}
 
 
-def _allergy(allergy: ClinicalItem, drug: ClinicalItem, why: str, *rule: str) -> ClinicalLine:
+def _allergy(allergy: ClinicalItem, drug: ClinicalItem, why: str) -> ClinicalLine:
     text = f"{drug.display} is active, and {allergy.display} is recorded: {why}"
-    return ClinicalLine(kind="allergy", text=text, refs=[*allergy.refs, *drug.refs, *rule])
+    return ClinicalLine(kind="allergy", text=text, refs=[*allergy.refs, *drug.refs])
 
 
 def _overdue(row: Mapping[str, str], record: PatientRecord, today: dt.date) -> ClinicalLine | None:

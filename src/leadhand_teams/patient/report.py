@@ -70,9 +70,8 @@ def _lead(found: PatientSummary) -> list[str]:
         for items, name in ((found.problems, "problem"), (found.medications, "medication"))
         if items
     ]
-    counts += (
-        [f"{counted(len(found.labs), 'series', 'series')} of measurements"] if found.labs else []
-    )
+    series = counted(len(found.labs), "series", "series")
+    counts += [f"{series} of measurements"] if found.labs else []
     said = ", ".join(filter(None, who)).capitalize() or "Sex and birth date are not given"
     flags = ", ".join(f"{one.name} ({one.basis})" for one in found.flags)
     out = [
@@ -82,14 +81,12 @@ def _lead(found: PatientSummary) -> list[str]:
         if one.out_of_range
     ]
     out += [one.text for one in found.findings if one.kind == "out_of_range"]
+    about = ", ".join(one.text.partition(":")[0] for one in found.contradictions)
     lines = {
-        "Flags": flags, "Out of range": "; ".join(out),
-        "The sources contradict each other": ", ".join(
-            one.text.partition(":")[0] for one in found.contradictions
-        ),
+        "Flags": flags, "Out of range": "; ".join(out), "The sources contradict each other": about,
     }  # fmt: skip
     lead = [f"{said}: {', '.join(counts) or 'no problems, medications or measurements'}."]
-    return lead + [f"{about}: {text}." for about, text in lines.items() if text]
+    return lead + [f"{title}: {text}." for title, text in lines.items() if text]
 
 
 def _entries(items: Sequence[ClinicalItem]) -> TableBlock:

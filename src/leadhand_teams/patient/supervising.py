@@ -1,7 +1,4 @@
-"""The supervisor's part: plans by the request, and puts the answer together from the results.
-
-The synthesis sets sources against each other, and coded problems against values.
-"""
+"""The supervisor's part: plans by the request, and puts the answer together from the results."""
 
 import datetime as dt
 import re
@@ -16,10 +13,11 @@ from leadhand_teams.patient.output import PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.report import report
 from leadhand_teams.patient.trends import coded_flags
-from leadhand_teams.shared.answers import added, inputs, merged, parts, synthesis
-from leadhand_teams.shared.statements import Statement, check
+from leadhand_teams.shared.answers import added, inputs, merged, parts_of, synthesis
+from leadhand_teams.shared.statements import check
 from leadhand_teams.shared.values import dates
 
+ADVICE: Final = re.compile(rf"(?i)\b(?:{VOCABULARY.advice})\b")
 _MAX_PROBLEMS: Final = 12
 
 
@@ -34,13 +32,10 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     day = next((found.value for found in dates(asked)), dt.date.today()).isoformat()
     problems = {one.display: one.ref for one in entries(record, "problem")[0] if is_active(one)}
     chosen = [ref for name, ref in problems.items() if name.casefold() in asked.casefold()]
-    named = [
-        part
-        for part, words in VOCABULARY.parts.items()
-        if re.search(rf"(?i)\b(?:{words})\b", asked)
-    ]
+    parts = VOCABULARY.parts
+    named = [one for one, words in parts.items() if re.search(rf"(?i)\b(?:{words})\b", asked)]
     if not named and not chosen:
-        named, chosen = list(VOCABULARY.parts), list(problems.values())[-_MAX_PROBLEMS:]
+        named, chosen = list(parts), list(problems.values())[-_MAX_PROBLEMS:]
     tasks = [
         Task(
             id=part, worker=part if part in ("trends", "safety") else "records",
@@ -76,7 +71,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     record = record_of(paths) if paths else PatientRecord()
-    found_by = parts(PatientSummary, results)
+    found_by = parts_of(PatientSummary, results)
     found = merged(PatientSummary, (part for _, part in found_by))
     for subject in sorted(record.subjects, key=lambda one: bool(one.deceased)):
         known = {name: value for name, value in subject if value is not None}
@@ -87,7 +82,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     names |= {"prediabetes"} if "diabetes" in names else set[str]()
     found.flags = [*coded, *(one for one in found.flags if one.name not in names)]
     numbers = [point.value for lab in found.labs for point in lab.series]
-    checked = check(added(results), record.texts, computed=numbers, allows=_advice)
+    checked = check(
+        added(results), record.texts, computed=numbers,
+        allows=lambda one: "it advises" if ADVICE.search(one.text) else None,
+    )  # fmt: skip
     found.statements, found.removed_statements = list(checked.kept), len(checked.removed)
     found.notes = list(dict.fromkeys([*record.unread, *record.notes, *found.notes]))
     return synthesis(
@@ -97,7 +95,3 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         sources=[(task.id, file) for task, part in found_by for file in part.files],
         gaps=[("files", why) for why in record.unread],
     )  # fmt: skip
-
-
-def _advice(statement: Statement) -> str | None:
-    return "it advises" if re.search(rf"(?i)\b(?:{VOCABULARY.advice})\b", statement.text) else None

@@ -3,40 +3,32 @@
 import datetime as dt
 import importlib
 from collections import defaultdict
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import cast
 
 from leadhand import Handoff, Result
 from leadhand_teams.patient.clinical import VOCABULARY, known_problem
 from leadhand_teams.patient.comparing import checked, day_of, entries
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
-from leadhand_teams.patient.trends import labs_of, latest_words, value_flags
+from leadhand_teams.patient.trends import followed, labs_of
 from leadhand_teams.patient.units import convert
 from leadhand_teams.shared.answers import drafted
-
-_PARTS: Final[dict[str, tuple[ItemKind, ...]]] = {
-    "problems": ("problem",), "medications": ("medication",), "allergies": ("allergy",),
-    "procedures": ("procedure",), "timeline": ("encounter", "immunization"),
-}  # fmt: skip
 
 
 def read_part(handoff: Handoff) -> Result:
     """The entries of the part that the payload names."""
     record, part = record_of(handoff.artifacts), _payload(handoff)["part"]
-    items, duplicates = entries(record, *_PARTS[part])
-    found = PatientSummary(duplicates=duplicates, notes=_invalid(record, _PARTS[part]))
+    kinds = VOCABULARY.holds[part]
+    items, duplicates = entries(record, *kinds)
+    found = PatientSummary(duplicates=duplicates, notes=_invalid(record, kinds))
     found.files = list(dict.fromkeys(one.file for one in items))
     return drafted(found.model_copy(update={part: items}))
 
 
 def follow(handoff: Handoff) -> Result:
     """All series of measurements, and what their values say."""
-    record = record_of(handoff.artifacts)
-    labs, notes = labs_of(record.measured)
-    born = next((one.birth_date for one in record.subjects if one.birth_date), None)
-    words, flags = latest_words(record.worded, labs), value_flags(labs, born)
-    files = list(dict.fromkeys(one.file for one in record.measured))
-    return drafted(PatientSummary(labs=labs, notes=notes, findings=words, flags=flags, files=files))
+    return drafted(followed(record_of(handoff.artifacts)))
 
 
 def check(handoff: Handoff) -> Result:
@@ -74,7 +66,7 @@ def _state(item: ClinicalItem) -> str:
     return f"{item.status or 'status unknown'}, {day_of(item.onset) or 'no date'}"
 
 
-def _invalid(record: PatientRecord, kinds: tuple[ItemKind, ...]) -> list[str]:
+def _invalid(record: PatientRecord, kinds: Sequence[ItemKind]) -> list[str]:
     """The entries of these kinds that are not valid FHIR R4; they are read all the same."""
     found: list[str] = []
     for one in (one for one in record.items if one.kind in kinds):

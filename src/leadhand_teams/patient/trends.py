@@ -3,22 +3,42 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby, takewhile
+from itertools import takewhile
 from statistics import linear_regression
 from typing import Final
 
 from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, known_problem
-from leadhand_teams.patient.comparing import day_of, differ, is_active, moment
+from leadhand_teams.patient.comparing import agree, day_of, is_active, is_elsewhere, moment
 from leadhand_teams.patient.output import (
     ClinicalFlag,
     ClinicalItem,
     ClinicalLine,
     LabPoint,
     LabSeries,
+    PatientSummary,
 )
-from leadhand_teams.patient.units import convert, in_unit
+from leadhand_teams.patient.records import PatientRecord
+from leadhand_teams.patient.units import in_unit
 
 _ADULT: Final = dt.timedelta(days=18 * 365.25)
+
+
+def followed(record: PatientRecord) -> PatientSummary:
+    """All series of measurements, the latest words, and what values say."""
+    labs, notes = labs_of(record.measured)
+    numbers = {one.display: moment(one.latest_date) for one in labs}
+    words: dict[str, ClinicalLine] = {}
+    for one in sorted(record.worded, key=lambda value: moment(value.date)):
+        if moment(one.date) >= numbers.get(one.display, moment(None)):
+            said = f"{one.said} {one.unit or ''}".strip()
+            text = f"{one.display}: {said}, {one.date or 'no date'}"
+            kind = "out_of_range" if one.sign and one.side else None
+            words[one.display] = ClinicalLine(text=text, refs=[one.ref], kind=kind)
+    born = next((one.birth_date for one in record.subjects if one.birth_date), None)
+    found = PatientSummary(labs=labs, notes=notes, flags=value_flags(labs, born))
+    found.findings = list(words.values())
+    found.files = list(dict.fromkeys(one.file for one in record.measured))
+    return found
 
 
 def labs_of(measured: Iterable[LabPoint]) -> tuple[list[LabSeries], list[str]]:
@@ -37,45 +57,20 @@ def _series(group: Sequence[LabPoint], notes: list[str]) -> LabSeries:
         if point is None:
             given = f"{one.value:g} {one.unit or 'without a unit'}"
             notes.append(f"{one.ref}: {given} can't be converted to {newest.unit or 'no unit'}")
-        elif not any(
-            _elsewhere(point, two) and not differ(point.value, two.value) for two in points
-        ):
+        elif not any(is_elsewhere(point, two) and agree(point, two) for two in points):
             points.append(point)
-    last = points[-1]
-    before = next((one for one in points[-2::-1] if not _elsewhere(one, last)), None)
+    last, slope = points[-1], None
+    before = next((one for one in points[-2::-1] if not is_elsewhere(one, last)), None)
+    days = [moment(one.date).timestamp() / 86_400 for one in points if one.date]
+    if len(days) >= max(3, len(points)) and max(days) - min(days) >= 30:
+        slope = 365.25 * linear_regression(days, [one.value for one in points]).slope
     return LabSeries(
-        code=newest.code, display=newest.display, unit=newest.unit,
-        series=points,
-        latest=last.value, latest_date=last.date,
-        change=last.value - before.value if before else None, slope_per_year=_slope(points),
+        code=newest.code, display=newest.display, unit=newest.unit, series=points,
+        latest=last.value, latest_date=last.date, slope_per_year=slope,
+        change=last.value - before.value if before else None,
         out_of_range=None if last.low is None and last.high is None else last.side is not None,
         newly_out_of_range=bool(last.side and before and before.side is None),
     )  # fmt: skip
-
-
-def latest_words(worded: Iterable[LabPoint], labs: Iterable[LabSeries]) -> list[ClinicalLine]:
-    """The latest of each observation in words, unless a number is later."""
-    numbers = {one.display: moment(one.latest_date) for one in labs}
-    found: dict[str, ClinicalLine] = {}
-    for one in sorted(worded, key=lambda value: moment(value.date)):
-        if moment(one.date) >= numbers.get(one.display, moment(None)):
-            said = f"{one.said} {one.unit or ''}".strip()
-            text = f"{one.display}: {said}, {one.date or 'no date'}"
-            kind = "out_of_range" if one.sign and one.side else None
-            found[one.display] = ClinicalLine(text=text, refs=[one.ref], kind=kind)
-    return list(found.values())
-
-
-def _elsewhere(one: LabPoint, other: LabPoint) -> bool:
-    """Whether another source has it of the same day."""
-    return one.file != other.file and day_of(one.date) == day_of(other.date)
-
-
-def _slope(series: Sequence[LabPoint]) -> float | None:
-    days = [moment(one.date).timestamp() / 86_400 for one in series if one.date]
-    if len(days) < max(3, len(series)) or max(days) - min(days) < 30:
-        return None
-    return 365.25 * linear_regression(days, [one.value for one in series]).slope
 
 
 def coded_flags(problems: Sequence[ClinicalItem]) -> list[ClinicalFlag]:
@@ -92,17 +87,17 @@ def coded_flags(problems: Sequence[ClinicalItem]) -> list[ClinicalFlag]:
 def value_flags(labs: Sequence[LabSeries], born: str | None) -> list[ClinicalFlag]:
     """What measured values are at or beyond the usual thresholds for."""
     flags: list[ClinicalFlag] = []
-    for name, rules in groupby(VOCABULARY.thresholds, key=lambda rule: rule.flag):
+    for name, known in VOCABULARY.problems.items():
         found, why = list[LabPoint](), list[str]()
-        for rule in rules:
+        for rule in known.values:
             own = [one for lab in labs if lab.code == rule.code for one in lab.series]
+            # A value without a unit is taken to be in that of the rule.
+            given = (one.model_copy(update={"unit": one.unit or rule.unit}) for one in own)
+            converted = (in_unit(one, rule.unit) for one in given)
             points = [
-                one.model_copy(update={"value": value})
-                for one in own
-                # A value without a unit is taken to be in that of the rule.
-                if (value := convert(one.value, one.unit or rule.unit, rule.unit, one.code))
-                is not None
-                and (not rule.adults or moment(one.date) - moment(born) > _ADULT)
+                one
+                for one in converted
+                if one and (not rule.adults or moment(one.date) - moment(born) > _ADULT)
             ]
             if hits := _hits(rule, points):
                 found += hits

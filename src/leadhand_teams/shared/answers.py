@@ -24,7 +24,7 @@ def drafted(found: BaseModel) -> Result:
     return Result(output=cast("JsonValue", found.model_dump(mode="json", exclude_defaults=True)))
 
 
-def parts(model: type[M], results: Iterable[TaskResult]) -> list[tuple[Task, M]]:
+def parts_of(model: type[M], results: Iterable[TaskResult]) -> list[tuple[Task, M]]:
     """What each result holds of the answer, beside its task."""
     outputs = ((one.task, one.result.output) for one in results if one.result is not None)
     return [(task, model.model_validate(out)) for task, out in outputs if isinstance(out, dict)]
