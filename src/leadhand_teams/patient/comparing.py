@@ -2,11 +2,11 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Final
 
-from leadhand_teams.patient.clinical import VOCABULARY
+from leadhand_teams.patient.clinical import VOCABULARY, convert
 from leadhand_teams.patient.output import (
     ClinicalItem,
     ClinicalLine,
@@ -15,10 +15,8 @@ from leadhand_teams.patient.output import (
     PatientSubject,
 )
 from leadhand_teams.patient.records import PatientRecord
-from leadhand_teams.patient.units import convert
 from leadhand_teams.shared import values
 
-_COLUMNS: Final = ["allergy", "medication", "why", "class", "code", "name", "problem", "every"]
 _DAYS: Final = {"year": 365.25, "month": 30.44, "week": 7.0}
 
 
@@ -132,7 +130,8 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
     twice, refs = defaultdict[str, dict[str, ClinicalItem]](dict), defaultdict[str, list[str]](list)
     for drug in drugs:
         twice[drug.display][drug.ref] = drug
-    for row in _rows(record):
+    rules = [(row, one) for one in record.rules for row in one.records(VOCABULARY.rule_columns)]
+    for row, table in rules:
         for drug in (one for one in drugs if row["class"] and is_it(one, row["medication"])):
             twice[row["class"]].setdefault(drug.display, drug)
             refs[row["class"]].append(row["ref"])
@@ -140,6 +139,8 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
             if is_it(allergy, row["allergy"]) and is_it(drug, row["medication"]):
                 found.append(_allergy(allergy, drug, row["why"] or "a pair of your table"))
                 found[-1].refs.append(row["ref"])
+        every = table.column("every")  # a bare number of `every months` is one of months
+        row["every"] += f" {every.name}" if every and row["every"] else ""
         found += filter(None, [_overdue(row, record, today)])
     for allergy, drug in product(allergies, drugs):
         if set(allergy.codes) & set(drug.codes):
@@ -156,14 +157,6 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
 def is_it(item: ClinicalItem, wanted: str) -> bool:
     """Whether `wanted` is a code or the whole name of `item`."""
     return bool(wanted) and (wanted in item.codes or wanted.casefold() == item.display.casefold())
-
-
-def _rows(record: PatientRecord) -> Iterable[dict[str, str]]:
-    """The rows of the user's tables; a bare number of `every months` is one of months."""
-    for table in record.rules:
-        every = table.column("every")
-        for row in table.records({name: [name] for name in _COLUMNS}):
-            yield row | {"every": f"{row['every']} {every.name}" if every and row["every"] else ""}
 
 
 def _allergy(allergy: ClinicalItem, drug: ClinicalItem, why: str) -> ClinicalLine:

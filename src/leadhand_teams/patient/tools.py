@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import cast
 
 from leadhand import Handoff, Result
-from leadhand_teams.patient.clinical import VOCABULARY, known_problem
+from leadhand_teams.patient.clinical import VOCABULARY, convert, known_problem
 from leadhand_teams.patient.comparing import checked, day_of, entries
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.trends import followed, labs_of
-from leadhand_teams.patient.units import convert
 from leadhand_teams.shared.answers import drafted
 
 

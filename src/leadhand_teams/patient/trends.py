@@ -7,7 +7,7 @@ from itertools import takewhile
 from statistics import linear_regression
 from typing import Final
 
-from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, known_problem
+from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, in_unit, known_problem
 from leadhand_teams.patient.comparing import agree, day_of, is_active, is_elsewhere, moment
 from leadhand_teams.patient.output import (
     ClinicalFlag,
@@ -18,7 +18,6 @@ from leadhand_teams.patient.output import (
     PatientSummary,
 )
 from leadhand_teams.patient.records import PatientRecord
-from leadhand_teams.patient.units import in_unit
 
 _ADULT: Final = dt.timedelta(days=18 * 365.25)
 

@@ -11,10 +11,10 @@ from leadhand import Answer, InputError, Plan, Result, Supervisor, Task
 from leadhand.contracts.task import Batch
 from leadhand.extension import load
 from leadhand.extension.roles import TaskResult
+from leadhand_teams.patient.clinical import convert
 from leadhand_teams.patient.output import PatientSummary
 from leadhand_teams.patient.report import files
 from leadhand_teams.patient.supervising import answer
-from leadhand_teams.patient.units import convert
 
 SAMPLE = Path(__file__).parents[3] / "src" / "leadhand_teams" / "patient" / "samples"
 HEADER = "code,value,unit,date\n"
