@@ -154,9 +154,11 @@ def test_two_requests_that_want_different_work_have_different_plans() -> None:
 
 def test_entries_that_are_not_valid_are_read_and_named(tmp_path: Path) -> None:
     wrong = {**condition("c", "Gout"), "onsetDateTime": "5 January"}
-    summary = found(asked("Problems", written(tmp_path, {"a.json": bundle(wrong)})))
+    odd = {**condition("d", "Asthma"), "onsetDateTime": ["2020"]}
+    summary = found(asked("Problems", written(tmp_path, {"a.json": bundle(wrong, odd)})))
     assert [one.display for one in summary.problems] == ["Gout"]
     assert any(note.startswith("c: not valid FHIR R4") for note in summary.notes)
+    assert "a.json: d is left out: it has no valid onset" in summary.notes
 
 
 def test_records_of_two_persons_are_refused(tmp_path: Path) -> None:
