@@ -22,13 +22,12 @@ _DAYS: Final = {"year": 365.25, "month": 30.44, "week": 7.0}
 
 def moment(text: str | None) -> dt.datetime:
     """When a date of FHIR or of a table begins; the first of all moments if it is unknown."""
-    for written in ((text or "").strip() + end for end in ("", "-01", "-01-01")):
-        try:
-            found = dt.datetime.fromisoformat(written)
-        except ValueError:
-            continue
-        return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
-    return dt.datetime.min.replace(tzinfo=dt.UTC)
+    written = (text or "").strip()
+    try:
+        found = dt.datetime.fromisoformat(written + "0001-01-01"[len(written) :])
+    except ValueError:
+        found = dt.datetime.min
+    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
 
 
 def day_of(date: str | None) -> str:

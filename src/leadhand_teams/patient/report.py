@@ -73,20 +73,24 @@ def _lead(found: PatientSummary) -> list[str]:
     series = counted(len(found.labs), "series", "series")
     counts += [f"{series} of measurements"] if found.labs else []
     said = ", ".join(filter(None, who)).capitalize() or "Sex and birth date are not given"
-    flags = ", ".join(f"{one.name} ({one.basis})" for one in found.flags)
     out = [
-        f"{one.display} {number_text(one.latest)} {one.unit or ''}, "
-        f"{'newly ' if one.newly_out_of_range else ''}{one.series[-1].side}"
+        f"{one.display} {number_text(one.latest)} {one.unit or ''}, {_side(one)}"
         for one in found.labs
         if one.out_of_range
     ]
     out += [one.text for one in found.findings if one.kind == "out_of_range"]
-    about = ", ".join(one.text.partition(":")[0] for one in found.contradictions)
+    about = (one.text.partition(":")[0] for one in found.contradictions)
     lines = {
-        "Flags": flags, "Out of range": "; ".join(out), "The sources contradict each other": about,
-    }  # fmt: skip
-    lead = [f"{said}: {', '.join(counts) or 'no problems, medications or measurements'}."]
-    return lead + [f"{title}: {text}." for title, text in lines.items() if text]
+        said: ", ".join(counts) or "no problems, medications or measurements",
+        "Flags": ", ".join(f"{one.name} ({one.basis})" for one in found.flags),
+        "Out of range": "; ".join(out),
+        "The sources contradict each other": ", ".join(about),
+    }
+    return [f"{title}: {text}." for title, text in lines.items() if text]
+
+
+def _side(lab: LabSeries) -> str:
+    return f"{'newly ' if lab.newly_out_of_range else ''}{lab.series[-1].side or ''}"
 
 
 def _entries(items: Sequence[ClinicalItem]) -> TableBlock:
@@ -100,13 +104,12 @@ def _entries(items: Sequence[ClinicalItem]) -> TableBlock:
 def _labs(labs: Sequence[LabSeries]) -> TableBlock:
     rows: list[list[str]] = []
     for one in sorted(labs, key=lambda lab: not lab.out_of_range):
-        last, new = one.series[-1], "newly " if one.newly_out_of_range else ""
+        last = one.series[-1]
         ends = [(word, end) for word, end in (("from", last.low), ("to", last.high)) if end]
         span = " ".join(f"{word} {number_text(end)}" for word, end in ends)
         numbers = ["" if n is None else f"{n:+.3g}" for n in (one.change, one.slope_per_year)]
         latest = [f"{number_text(one.latest)} {one.unit or ''}", day_of(one.latest_date)]
-        side = f"{new}{last.side}" if last.side else ""
-        rows.append([one.display, *latest, *numbers, span, side, last.ref])
+        rows.append([one.display, *latest, *numbers, span, _side(one), last.ref])
     return TableBlock(["What", "Latest", "On", "Change", "A year", "Given range", "", "Id"], rows)
 
 

@@ -112,13 +112,11 @@ def value_flags(labs: Sequence[LabSeries], born: str | None) -> list[ClinicalFla
 def _hits(rule: FlagThreshold, points: Sequence[LabPoint]) -> list[LabPoint]:
     """The values that make the flag; none if they don't do so for long enough."""
     hits = [one for one in points if rule.least <= one.value < rule.below]
-    if rule.when == "any":
-        return hits
-    if rule.when == "last":
-        return hits[-1:] if hits[-1:] == [*points[-1:]] else []
-    run = list(takewhile(lambda one: one in hits, reversed(points)))[::-1]
-    is_long = run and (moment(run[-1].date) - moment(run[0].date)).days >= rule.when
-    return run if is_long else []
+    latest = list(takewhile(hits.__contains__, reversed(points)))[::-1]
+    if isinstance(rule.when, str):
+        return hits if rule.when == "any" else latest[-1:]
+    is_long = latest and (moment(latest[-1].date) - moment(latest[0].date)).days >= rule.when
+    return latest if is_long else []
 
 
 def _why(rule: FlagThreshold, hits: Sequence[LabPoint], count: int) -> str:
