@@ -61,8 +61,7 @@ def synthesis(
     sources: Iterable[tuple[str, str]],
     gaps: Iterable[tuple[str, str]],
 ) -> Synthesis:
-    """The answer: contradictions, each with the reason and of the tasks `by`; and, of each task,
-    the sources and the gaps."""
+    """The answer; contradictions are of the tasks `by`, sources and gaps each of a task."""
     return Synthesis(
         answer=text,
         output=cast("JsonValue", output.model_dump(mode="json")),

@@ -46,6 +46,9 @@ class Index:
         mean = sum(lengths) / len(lengths) if lengths else 1.0
         self._norms = [1 - B + B * length / (mean or 1.0) for length in lengths]
 
+    def __len__(self) -> int:
+        return len(self._norms)
+
     def rarity(self, term: str) -> float:
         """The inverse document frequency of a stem; the highest for one that is in no item."""
         count = len(self._found.get(term, ()))

@@ -189,11 +189,9 @@ def _kind_of_all(given: Sequence[str]) -> Kind:
     """The kind of most of a column's cells, by a sample of them."""
     sample = [*given[:_SAMPLE], *given[_SAMPLE :: max(1, len(given) // _SAMPLE)]]
     kinds = Counter[Kind](map(kind_of, sample))
-    if not kinds:
-        return "text"
     if kinds["number"] + kinds["period"] == len(sample) and kinds["number"]:
         return "number"
-    kind, count = kinds.most_common(1)[0]
+    kind, count = kinds.most_common(1)[0] if kinds else ("text", 0)
     return kind if count >= _TYPED_SHARE * len(sample) else "text"
 
 
