@@ -8,7 +8,7 @@ files that name its class; another method of that name may be among them.
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ from leadhand import LeadhandError
 from leadhand.tools.git import grep, read_blobs
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.review.change import Change, ChangedFile, parse_python
+from leadhand_teams.review.comparison.code import Code, base_codes, head_codes
 from leadhand_teams.review.diff_rows import fitting
 from leadhand_teams.review.syntax import (
     FUNCTIONS,
@@ -147,34 +148,29 @@ def touched(file: ChangedFile) -> Iterator[Definition]:
     """The functions, methods and classes that `file` changes or removes, tests excluded."""
     if is_test(file.path):
         return
-    after = dict(_spans(file, file.head_tree))
-    before = dict(_spans(file, file.base_tree))
+    after, before = dict(_definitions(head_codes(file))), dict(_definitions(base_codes(file)))
     kept = {(one.owner, one.name): one for one in after}
-    touched = {key: one for key, one in kept.items() if file.added.keys() & after[one]}
-    for one, lines in before.items():
-        if file.removed.keys() & lines:
-            now = kept.get((one.owner, one.name), one._replace(removed=True))
-            touched.setdefault((one.owner, one.name), now)
+    touched = {(one.owner, one.name): one for one in after if after[one]}
+    for one in (one for one in before if before[one]):
+        now = kept.get((one.owner, one.name), one._replace(removed=True))
+        touched.setdefault((one.owner, one.name), now)
     yield from sorted(touched.values(), key=lambda one: (one.removed, one.line))
 
 
-def _spans(
-    file: ChangedFile, tree: ast.Module | None
-) -> Iterator[tuple[Definition, AbstractSet[int]]]:
-    """Each function and method with its lines; a constructor stands for its class."""
-    for node in tree.body if tree else ():
-        if isinstance(node, Function):
-            yield Definition(file.path, node.lineno, node.name, ""), _span(node)
-        if isinstance(node, ast.ClassDef):
-            for inner in (one for one in node.body if isinstance(one, Function)):
-                if inner.name in ("__init__", "__new__"):
-                    yield Definition(file.path, inner.lineno, node.name, ""), _span(inner)
-                elif not inner.name.startswith("__"):
-                    yield Definition(file.path, inner.lineno, inner.name, node.name), _span(inner)
-
-
-def _span(node: Function) -> AbstractSet[int]:
-    return frozenset(range(first_line(node), (node.end_lineno or node.lineno) + 1))
+def _definitions(side: Mapping[str, Code]) -> Iterator[tuple[Definition, bool]]:
+    """Each function and method of a side, and whether the change has lines of it; a constructor
+    stands for its class."""
+    for key, code in side.items():
+        node, (owner, _, name) = code.node, code.name.rpartition(".")
+        in_class = owner in side and isinstance(side[owner].node, ast.ClassDef)
+        if not isinstance(node, Function) or "." in owner or "#" in key or (owner and not in_class):
+            continue
+        lines = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+        touched = any(line in code.changed for line in lines)
+        if owner and name in ("__init__", "__new__"):
+            yield Definition(code.file.path, node.lineno, owner, ""), touched
+        elif not (owner and name.startswith("__")):
+            yield Definition(code.file.path, node.lineno, name, owner), touched
 
 
 def _search(
