@@ -8,7 +8,7 @@ from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
 from leadhand_teams.contracts.documents import contract
 from leadhand_teams.contracts.output import ContractFinding, ContractReview
-from leadhand_teams.contracts.playbook import contradictions, severity
+from leadhand_teams.contracts.playbook import RANK, contradictions
 from leadhand_teams.contracts.report import report
 from leadhand_teams.contracts.work import Job, review_of
 from leadhand_teams.shared.reading import Text
@@ -29,7 +29,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         texts,
         allows=lambda one: "it is a rule of the playbook" if one.text in rules else None,
     )
-    risks = tuple(sorted((*review.risks, *clashes), key=severity))
+    risks = tuple(sorted((*review.risks, *clashes), key=lambda one: RANK[one.severity]))
     update = {"risks": risks, "added": held.kept, "removed": len(held.removed)}
     review = review.model_copy(update=update)
     first = plan.tasks[0].id

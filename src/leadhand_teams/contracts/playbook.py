@@ -27,6 +27,7 @@ PACKAGED = ("nda", "services", "commercial")
 """Those that a request may name."""
 RISKS = ("onesided", "general")
 """What is raised with a lawyer whichever playbook is used: terms against the reader, and others."""
+RANK: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
 MAX_QUOTES = 3
 _BEFORE = {
     "entailed": "Agreed: ",
@@ -153,9 +154,8 @@ def handed_in(path: str) -> Playbook:
         why = "; ".join(f"{key}: {told.removeprefix('Value error, ')}" for key, told in wrong)
         raise InputError(f"the playbook {name} can't be used: {why}") from error
     except yaml.YAMLError as error:
-        raise InputError(
-            f"the playbook {name} is not YAML: {' '.join(f'{error}'.split())}"
-        ) from error
+        why = " ".join(str(error).split())
+        raise InputError(f"the playbook {name} is not YAML: {why}") from error
 
 
 def check(contract: Contract, playbook: Playbook, side: str) -> list[RuleVerdict]:
@@ -246,12 +246,7 @@ def rank(
         places = {one.quotes[0].start for one in found if one.ref}
         concerns = [one for one in group if one.concern and one.rule not in known]
         found += [o for o in concerns if not (o.ref and o.quotes[0].start in places)]
-    return sorted(found, key=severity)
-
-
-def severity(risk: RuleVerdict) -> int:
-    """The order of risks: 0 for the most severe."""
-    return ("high", "medium", "low").index(risk.severity)
+    return sorted(found, key=lambda one: RANK[one.severity])
 
 
 def contradictions(clauses: Iterable[Clause]) -> Iterator[RuleVerdict]:
