@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
@@ -64,15 +65,15 @@ def page(name: str) -> str:
     parts = [_class(one) for one in documented(name)]
     if name == "events":
         kinds = get_args(events.Event)
-        common = "\n".join(_fields(_node(kinds[0].__mro__[1])))
-        parts = ["Every event has:", common, *(_class(one, inherited=False) for one in kinds)]
+        common = "\n".join(_fields(_node(events.RunEvent)))
+        parts = ["Every event has:", common, *(_class(one, upto=events.RunEvent) for one in kinds)]
     return "\n\n".join([f"# {title}", NOTE, *parts]) + "\n"
 
 
-def _class(kind: type, *, inherited: bool = True) -> str:
+def _class(kind: type, *, upto: type = object) -> str:
     """A class: its docstring, its fields with those that it inherits, and its public methods."""
-    classes = [one for one in kind.__mro__ if one.__module__.startswith("leadhand")]
-    nodes = [_node(one) for one in (classes if inherited else classes[:1])]
+    classes = itertools.takewhile(lambda one: one is not upto, kind.__mro__)
+    nodes = [_node(one) for one in classes if one.__module__.startswith("leadhand")]
     fields = "\n".join(line for node in reversed(nodes) for line in _fields(node))
     methods = [text for node in nodes for text in _methods(node)]
     doc = ast.get_docstring(nodes[0]) or ""

@@ -7,17 +7,18 @@ life of one run is in `run.run`, from top to bottom.
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic
 
-from pydantic import JsonValue
+from pydantic import InstanceOf, JsonValue, PositiveInt
 from typing_extensions import Unpack
 
 from leadhand import redaction
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, Budgets, budgets_of
 from leadhand.contracts.context import C, Out_co, Restore
+from leadhand.contracts.data import check_values
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.summary import Health, RunFilter, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
@@ -29,12 +30,12 @@ from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesiz
 from leadhand.run.queue import RunQueue
 from leadhand.run.settings import (
     Batches,
-    ContextRules,
+    PlainFunction,
     RunOptions,
     RunSettings,
+    Seconds,
     StartArguments,
     check_known,
-    check_limits,
     occasions,
 )
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from leadhand.run.settings import OnFinished
 
 _log = logging.getLogger("leadhand")
+_Home = InstanceOf[str] | Path | None
 
 
 class Supervisor(Generic[C, Out_co]):
@@ -110,12 +112,23 @@ class Supervisor(Generic[C, Out_co]):
         # Imported here and below because they import every event and the engine.
         from leadhand.engine.recorder import SystemClock
         from leadhand.journal.store_journal import MemoryJournal
+        from leadhand.run.contexts import ContextRules
         from leadhand.run.hosting import RunHost
         from leadhand.run.roles import OwnRoles
         from leadhand.trace.logs import Logs
 
-        _check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
-        _check_storage(home, journal)
+        _check_team(team, own_synthesizer=synthesizer is not None)
+        check_values(
+            deadline_s=(deadline_s, Seconds | None),
+            concurrency=(concurrency, PositiveInt),
+            max_concurrency=(max_concurrency, PositiveInt | None),
+            home=(home, _Home),
+            person=(person, Callable[..., object] | None),
+        )
+        if journal is not None and not callable(getattr(journal, "last_seq", None)):
+            given = type(journal).__name__
+            raise InputError(f"journal is {given}; it must be a leadhand.journal.Store")
+        asked: tuple[Occasion, ...] = ("plan", "escalation") if person is not None else ()
         contexts = ContextRules(context_type, restore)
         contexts.check(team)
         redact = redaction.Redactor.of(os.environ)
@@ -133,7 +146,7 @@ class Supervisor(Generic[C, Out_co]):
             max_concurrency=max_concurrency,
             queue=queue,
             contexts=contexts,
-            occasions=_occasions(approve, person),
+            occasions=occasions(asked if approve is None else approve),
             person=person,
             on_finished=on_finished,
             own=OwnRoles(planner, synthesizer, remedies),
@@ -330,9 +343,7 @@ class Supervisor(Generic[C, Out_co]):
 
     def add_listener(self, listener: "Listener") -> None:
         """Call `listener` with every event of all runs that are started or resumed from now on."""
-        from leadhand.run.settings import check_listener
-
-        check_listener(listener)
+        check_values(listener=(listener, PlainFunction))
         self._host.listeners = (*self._host.listeners, listener)
 
     async def resume_interrupted(
@@ -356,44 +367,11 @@ class Supervisor(Generic[C, Out_co]):
         post_interruption(self._host)
 
 
-def _check_options(
-    team: Team,
-    deadline_s: float | None,
-    concurrency: int,
-    budget: Budgets,
-    max_concurrency: int | None = None,
-    synthesizer: object = None,
-) -> None:
-    """Raises `InputError` for invalid options, and `TeamError` naming every problem of the team."""
-    # Types are checked as well: errors deep inside a run would not name the option.
+def _check_team(team: Team, *, own_synthesizer: bool) -> None:
+    """Raises `TeamError` naming every problem of the team."""
     if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
     problems = team_problems(team)
     # A team that contains itself has no tree to look at.
-    if problems or (problems := tuple(synthesis_problems(team, own=synthesizer is not None))):
+    if problems or (problems := tuple(synthesis_problems(team, own=own_synthesizer))):
         raise TeamError(team.name, problems)
-    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
-    if max_concurrency is not None and (
-        not isinstance(max_concurrency, int) or max_concurrency < 1  # pyright: ignore[reportUnnecessaryIsInstance]
-    ):
-        why = "it must be a whole number from 1, or None"
-        raise InputError(f"max_concurrency is {max_concurrency!r}; {why}")
-    check_limits(deadline_s, budget)
-
-
-def _check_storage(home: str | Path | None, journal: object) -> None:
-    """Raises `InputError` unless `home` and `journal` are of the right types."""
-    if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
-    if journal is not None and not callable(getattr(journal, "last_seq", None)):
-        given = type(journal).__name__
-        raise InputError(f"journal is {given}; it must be a leadhand.journal.Store")
-
-
-def _occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tuple[Occasion, ...]:
-    """When people are asked. Raises `InputError`."""
-    if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
-        raise InputError(f"person is {type(person).__name__}; it must be an async function")
-    default: tuple[Occasion, ...] = ("plan", "escalation") if person is not None else ()
-    return default if approve is None else occasions(approve)

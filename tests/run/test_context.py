@@ -99,7 +99,7 @@ def test_a_subclass_and_what_cannot_be_checked_are_accepted(kind: Any) -> None:
     ("options", "error"),
     [
         ({"context_type": "Customer"}, "context_type is 'Customer'; it must be a class"),
-        ({"restore": Customer("c9")}, "restore is Customer; it must be a function"),
+        ({"restore": Customer("c9")}, "restore is a Customer; it must be callable"),
     ],
 )
 def test_rules_about_contexts_are_checked_with_the_supervisor(

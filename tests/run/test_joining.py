@@ -235,7 +235,9 @@ def test_wrong_arguments_of_a_repeatable_start_are_errors() -> None:
     _, supervisor = counted()
     with pytest.raises(InputError, match="if_exists='join' is for a run_id of your own"):
         asyncio.run(supervisor.run("do it", if_exists="join"))
-    with pytest.raises(InputError, match="if_exists is 'maybe'; it is error, join or return"):
+    with pytest.raises(
+        InputError, match="if_exists is 'maybe'; it must be 'error', 'join' or 'return'"
+    ):
         asyncio.run(supervisor.run("do it", run_id=RUN, if_exists="maybe"))  # pyright: ignore[reportArgumentType]
 
 

@@ -64,11 +64,11 @@ async def test_an_origin_that_is_no_json_is_refused_and_spoils_no_other_run(orig
 
 async def test_arguments_of_a_wrong_type_are_named() -> None:
     supervisor = Supervisor(team())
-    with pytest.raises(InputError, match="reason is NoneType; it must be text"):
+    with pytest.raises(InputError, match="reason is None; it must be text"):
         await supervisor.handle("r").cancel(None)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="amend is 2; it must be True or False"):
+    with pytest.raises(InputError, match="amend is 2; it must be true or false"):
         await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="; it must be more than 0 and less than"):
+    with pytest.raises(InputError, match="deadline_s is 1000"):
         await supervisor.run(plan=ONE, deadline_s=10**400)
     with pytest.raises(InputError, match="after_seq is '11'; it must be a whole number"):
         await anext(supervisor.handle("r").events(after_seq="11"))  # pyright: ignore[reportArgumentType]

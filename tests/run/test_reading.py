@@ -58,7 +58,7 @@ async def test_a_run_that_there_is_not_is_an_error() -> None:
             await call
     with pytest.raises(InputError, match="which is the cursor"):
         await supervisor.runs(cursor="gone")
-    with pytest.raises(InputError, match="status is 'done'; it is one of complete, partial"):
+    with pytest.raises(InputError, match="status is 'done'; it must be 'complete', 'partial'"):
         await supervisor.runs(status="done")  # pyright: ignore[reportArgumentType]
 
 

@@ -138,7 +138,7 @@ async def test_wrong_arguments_of_a_shutdown_shut_nothing_down() -> None:
     gate = Gate()
     supervisor = gate.supervisor(None)
     gate.open.set()
-    with pytest.raises(InputError, match="mode is 'kill'; it is interrupt or cancel"):
+    with pytest.raises(InputError, match="mode is 'kill'; it must be 'interrupt' or 'cancel'"):
         await supervisor.shutdown(mode="kill")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match="grace_s is -1"):
         await supervisor.shutdown(grace_s=-1)

@@ -80,7 +80,7 @@ async def test_another_process_has_the_files_of_a_run_whose_process_was_killed(
 async def test_a_name_that_is_no_plain_name_is_refused_in_a_line(name: str) -> None:
     """F17."""
     supervisor = Supervisor(readers([]))
-    with pytest.raises(InputError, match="the name of an uploaded file is") as refused:
+    with pytest.raises(InputError, match="uploads is a dict; it must ") as refused:
         await supervisor.start("Read.", uploads={name: b""})
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 200

@@ -20,25 +20,19 @@ class Place(Record):
     """Lines of a file of the change."""
 
     id: str = ""
-    """The fingerprint of the finding if it were found only here; baselines hide by it."""
-    path: str
-    line: int = Field(ge=1)
-    """First line, from 1."""
-    end_line: int = Field(ge=1)
-    """Last line, inclusive."""
-
-
-class Finding(Record):
-    """One problem in one place of a change, with the words of the change that show it."""
-
-    id: str = ""
-    """Fingerprint, the same across line shifts and pushes; set by the synthesizer."""
+    """The fingerprint of the finding if it were found only here, the same across line shifts and
+    pushes; baselines hide by it. Set by the synthesizer."""
     path: str
     """Path in the new tree (in the old one if the file was deleted), with `/` as separator."""
     line: int = Field(ge=1)
     """First line, from 1, in the new file; for removed code, the line that now stands there."""
     end_line: int = Field(ge=1)
     """Last line, inclusive."""
+
+
+class Finding(Place):
+    """One problem in one place of a change, with the words of the change that show it."""
+
     severity: Severity
     category: str
     """What kind of problem: `security`, `bugs`, `performance`, ..."""

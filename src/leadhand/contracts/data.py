@@ -12,6 +12,7 @@ from typing import (
     Any,
     Generic,
     TypeVar,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -113,6 +114,16 @@ def _model(kind: "type[DataclassInstance]") -> type[BaseModel]:
     names = [one.name for one in dataclasses.fields(kind)]
     fields: dict[str, Any] = {name: (hints[name], ...) for name in names}
     return create_model(kind.__name__, __config__=_DATA, **fields)
+
+
+def check_values(**named: tuple[object, object]) -> None:
+    """Check that each value is of the type beside it, strictly. Raises `InputError`."""
+    for name, (value, kind) in named.items():
+        try:
+            adapter_of(cast("type[object]", kind)).validate_python(value, strict=True)
+        except ValidationError as error:
+            row = error.errors(include_url=False)[0]
+            raise InputError(f"{name} is {_shown(value)}; it {expected(row)}") from None
 
 
 def expected(row: ErrorDetails) -> str:

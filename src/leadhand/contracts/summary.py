@@ -16,22 +16,33 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 MAX_REQUEST_CHARS = 200
-RunStatus = Status | Literal["running", "interrupted"]
+RunStatus = Literal[Status, "running", "interrupted"]
 """`waiting`: for a person. `interrupted`: it has no answer, and no process works on it."""
 
 
-class RunSummary(Record):
-    """A stored run as a list of runs shows it."""
+class RunHeader(Record):
+    """What lists of runs and a view of one have of a run."""
 
     run_id: str
     team: str
     request: str
-    """Its first `MAX_REQUEST_CHARS` characters."""
-    status: RunStatus | Literal["damaged"]
-    """`damaged`: nothing else is known about it."""
+    """In a list its first `MAX_REQUEST_CHARS` characters."""
     started_at: dt.datetime
     updated_at: dt.datetime
     """When the last event was stored."""
+    origin: dict[str, JsonValue] = Field(default_factory=dict)
+    """What the run was given as `origin`; empty if an older release stored the run."""
+    after: str | None = None
+    """The id of the run that it follows."""
+    queued: bool = False
+    """Whether it waits for its turn; while a process has it, it counts as running."""
+
+
+class RunSummary(RunHeader):
+    """A stored run as a list of runs shows it."""
+
+    status: RunStatus | Literal["damaged"]
+    """`damaged`: nothing else is known about it."""
     tasks: int = 0
     completed: int = 0
     makespan_s: float | None = None
@@ -40,12 +51,6 @@ class RunSummary(Record):
     input_tokens: int = 0
     """Of all calls to models, as soon as there is an answer; 0 if an older release stored it."""
     output_tokens: int = 0
-    origin: dict[str, JsonValue] = Field(default_factory=dict)
-    """What the run was given as `origin`; empty if an older release stored the run."""
-    after: str | None = None
-    """The id of the run that it follows."""
-    queued: bool = False
-    """Whether it waits for its turn; while a process has it, it counts as running."""
     engine: str = ""
     """`model` or `deterministic`; empty if an older release stored the run."""
     questions: int = 0
@@ -77,27 +82,16 @@ class TaskView(Record):
     """Why it is not completed, or why its result was accepted although doubtful."""
 
 
-class RunView(Record):
+class RunView(RunHeader):
     """A run as it is now."""
 
-    run_id: str
     status: RunStatus
-    team: str
-    request: str
     answer: Answer | None = None
     """Of a run that waits: what there is so far. None while there is no answer."""
     questions: tuple[Question, ...] = ()
     """What a person has to answer before the run can continue."""
     tasks: tuple[TaskView, ...] = ()
     """In the order of the plan."""
-    origin: dict[str, JsonValue] = Field(default_factory=dict)
-    after: str | None = None
-    """The id of the run that it follows."""
-    queued: bool = False
-    """Whether it waits for its turn."""
-    started_at: dt.datetime
-    updated_at: dt.datetime
-    """When its last event was recorded."""
 
 
 InspectionVerdict = Literal["sound", "damaged", "not verifiable"]

@@ -138,38 +138,25 @@ def _stem(word: str) -> str:
     return word[: len(word) - len(ending)].rstrip("ey") or word
 
 
-def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Set[str]:
+def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Sequence[str]:
     """The fewest names of `has` that together have all its words; earlier ones of `order` first."""
-    every = frozenset(word for words in has.values() for word in words)
-    best: frozenset[str] = _greedy_cover(has, order, every)
-    visits = 0
 
-    def search(left: Set[str], chosen: frozenset[str]) -> Iterator[frozenset[str]]:
-        nonlocal visits
-        visits += 1
+    def cover(left: Set[str], most: int, visits: Iterator[int]) -> tuple[str, ...] | None:
         if not left:
-            yield chosen
-            return
-        if len(chosen) + 1 >= len(best) or visits > _MAX_VISITS:
-            return
+            return ()
+        if not most or next(visits, None) is None:
+            return None
         by_word = {word: [name for name in order if word in has[name]] for word in left}
         rarest = min(sorted(left), key=lambda word: len(by_word[word]))
-        for name in by_word[rarest]:
-            yield from search(left - has[name], chosen | {name})
+        for name in sorted(by_word[rarest], key=lambda name: -len(has[name] & left)):
+            others = cover(left - has[name], most - 1, visits)
+            if others is not None:
+                return (name, *others)
+        return None
 
-    for found in search(every, frozenset()):
-        if len(found) < len(best):
-            best = found
-    return best
-
-
-def _greedy_cover(
-    has: Mapping[str, Set[str]], order: Sequence[str], every: Set[str]
-) -> frozenset[str]:
-    chosen: set[str] = set()
-    left = set(every)
-    while left:
-        name = max(order, key=lambda name: (len(has[name] & left), -order.index(name)))
-        chosen.add(name)
-        left -= has[name]
-    return frozenset(chosen)
+    every = frozenset(word for words in has.values() for word in words)
+    visits = iter(range(_MAX_VISITS))
+    found = (cover(every, most, visits) for most in range(len(has) + 1))
+    smallest = next((names for names in found if names is not None), None)
+    # With so many, the first name that is tried for each word is taken.
+    return smallest or cover(every, len(has), iter(range(len(has) + 1))) or ()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from typing_extensions import Unpack
@@ -54,9 +55,8 @@ class Run(Generic[C, Out_co]):
     async def _answer(self) -> Answer:
         work = self._work
         if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
-            with self._host.works.awaiting(work):
-                async with self._host.callers.waiting(self.id):
-                    await asyncio.wait([work])
+            async with self._host.callers.awaiting(self.id, work):
+                await asyncio.wait([work])
             return self._result(work)
         try:
             return await self._host.answer(self.id)
@@ -112,8 +112,8 @@ class Run(Generic[C, Out_co]):
         options = RunOptions(**arguments)
         await post(self._host, self.id, replies, options if resume else None, seen=seen)
         if resume:
-            join = self._host.join(self.id, options)
-            self._work = await self._host.works.begin(join, options.under_way)
+            join = partial(self._host.join, self.id, options)
+            self._work = await self._host.callers.begin(self.id, join, options.under_way)
 
     async def resume(
         self,
@@ -138,8 +138,8 @@ class Run(Generic[C, Out_co]):
         """
         check_known("Run.resume", arguments, RunArguments)
         options = RunOptions(**arguments)
-        work = self._host.resume(self.id, options, from_task=from_task, stored=stored)
-        self._work = await self._host.works.begin(work, options.under_way)
+        resume = partial(self._host.resume, self.id, options, from_task=from_task, stored=stored)
+        self._work = await self._host.callers.begin(self.id, resume, options.under_way)
 
     async def cancel(self, reason: str = "cancelled") -> None:
         """Stop the run, whichever process works on it; it gives an answer, `status: cancelled`.
@@ -153,7 +153,8 @@ class Run(Generic[C, Out_co]):
 async def started(host: "RunHost", new: RunOptions) -> Run[C, Out_co]:
     """A new run, once it is stored, or one that exists already; see `Supervisor.start`."""
     run_id = host.id_of(new)
-    return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.under_way))
+    work = host.callers.begin(run_id, lambda: host.start(new, run_id), new.under_way)
+    return Run(host, run_id, await work)
 
 
 async def owned_answer(run: Run[C, Out_co]) -> Answer[Out_co]:

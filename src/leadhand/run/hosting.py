@@ -16,7 +16,7 @@ from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
-from leadhand.errors import RunExists, RunTaken
+from leadhand.errors import InputError, RunExists, RunTaken
 from leadhand.models.choice import is_auto
 from leadhand.models.ledger import Account, Ledger
 from leadhand.models.writing import watching
@@ -25,14 +25,13 @@ from leadhand.ports import Clock, Journal
 from leadhand.run.admission import Admitted, admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
+from leadhand.run.contexts import ContextRules
 from leadhand.run.people import Ask, People
 from leadhand.run.queue import RunQueue
 from leadhand.run.reading import Readers
-from leadhand.run.restoring import restored
 from leadhand.run.roles import OwnRoles, Roles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import (
-    ContextRules,
     OnFinished,
     RunOptions,
     RunSettings,
@@ -56,7 +55,6 @@ from leadhand.run.waiting import (
     INBOX_POLL_S,
     Callers,
     HeldRuns,
-    Works,
     answer_so_far,
     answer_within,
     joined_answer,
@@ -93,7 +91,6 @@ class RunHost:
     active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
     """The runs that are under way here, by id."""
     callers: Callers = field(init=False, default_factory=Callers)
-    works: Works = field(init=False, default_factory=Works)
     connections: SharedConnections = field(init=False)
     _ended: dict[str, Answer] = field(init=False, default_factory=dict[str, Answer])
     """The answers of runs that have ended and are still held."""
@@ -114,49 +111,48 @@ class RunHost:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         since_s = self.clock.monotonic()
         context = self.contexts.of_new_run(new.context)
+        await self.find_models()
         settings = new.settings(self.settings)
-        async with self.callers.waiting(run_id):
-            await self.find_models()
-            goal = new.plan.goal if new.plan is not None else ""
-            text = new.request if new.request is not None else goal
-            request, inputs = request_of(text, new.inputs, new.batches)
-            settings = replace(
-                settings,
-                inputs=absolute(new.inputs),
-                uploads=tuple(new.uploads),
-                origin=new.origin or {},
-                amend=new.plan is None or new.amend,
-                has_context=context is not None,
-                fingerprint=new.fingerprint(self.team.name, request),
-            )
-            while True:
-                async with AsyncExitStack() as stack:
-                    if await self._is_new(run_id, settings.opening_s, stack):
-                        recorder = self._recorder(StoredRun(run_id), new, since_s)
-                        given = await self._admit(stack, recorder, settings, uploads=new.uploads)
-                        if given.uploaded:
-                            files = (*new.inputs, *given.uploaded)
-                            request, inputs = request_of(text, files, new.batches)
-                        if new.after is not None or new.earlier:
-                            before = await self.runs_before(new, settings)
-                            request = replace(request, after=before)
-                        return await self._to_answer(
-                            recorder, request, inputs, given, context=new.context, plan=new.plan
-                        )
-                if new.if_exists == "error":
-                    raise RunExists(run_id)
-                if events := await self.journal.events(run_id):
-                    stored = StoredRun.of(run_id, events)
-                    check_same_run(stored.state, self.team.name, text, settings.fingerprint)
-                    if new.if_exists == "join":
-                        return await self._joined(run_id, new)
-                    return answer_so_far(stored)
-                # Its first event is still to come, or its process ended before that.
-                await asyncio.sleep(INBOX_POLL_S)
+        goal = new.plan.goal if new.plan is not None else ""
+        text = new.request if new.request is not None else goal
+        request, inputs = request_of(text, new.inputs, new.batches)
+        settings = replace(
+            settings,
+            inputs=absolute(new.inputs),
+            uploads=tuple(new.uploads),
+            origin=new.origin or {},
+            amend=new.plan is None or new.amend,
+            has_context=context is not None,
+            fingerprint=new.fingerprint(self.team.name, request),
+        )
+        while True:
+            async with AsyncExitStack() as stack:
+                if await self._is_new(run_id, settings.opening_s, stack):
+                    recorder = self._recorder(StoredRun(run_id), new, since_s)
+                    given = await self._admit(stack, recorder, settings, uploads=new.uploads)
+                    if given.uploaded:
+                        files = (*new.inputs, *given.uploaded)
+                        request, inputs = request_of(text, files, new.batches)
+                    if new.after is not None or new.earlier:
+                        before = await self.runs_before(new, settings)
+                        request = replace(request, after=before)
+                    parts = (stack, recorder, request, inputs, given)
+                    return await self._to_answer(*parts, context=context, plan=new.plan)
+            if new.if_exists == "error":
+                raise RunExists(run_id)
+            if events := await self.journal.events(run_id):
+                stored = StoredRun.of(run_id, events)
+                check_same_run(stored.state, self.team.name, text, settings.fingerprint)
+                if new.if_exists == "join":
+                    return await self.join(run_id, new)
+                return answer_so_far(stored)
+            # Its first event is still to come, or its process ended before that.
+            await asyncio.sleep(INBOX_POLL_S)
 
     def id_of(self, new: RunOptions) -> str:
         """The id of a new run. Raises `InputError` if it can't be started."""
-        new.check()
+        if new.request is None and new.plan is None:
+            raise InputError("nothing to run: give a request or a plan")
         if new.run_id is None:
             return new_run_id(self.clock.now())
         check_run_id(new.run_id)
@@ -188,13 +184,10 @@ class RunHost:
 
     async def join(self, run_id: str, options: RunOptions) -> Answer:
         """The answer of a run once it is finished, or waits with all replies read."""
-        async with self.callers.waiting(run_id):
-            return await self._joined(run_id, options)
 
-    async def _joined(self, run_id: str, options: RunOptions) -> Answer:
         async def resume() -> Answer:
             self.callers.check_open(run_id)
-            return await self._resume(run_id, options)
+            return await self.resume(run_id, options)
 
         return await joined_answer(
             self.journal, self.held, run_id, resume, on_wait=options.under_way.set
@@ -210,17 +203,6 @@ class RunHost:
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person."""
         check_known_id(run_id)
-        async with self.callers.waiting(run_id):
-            return await self._resume(run_id, options, from_task=from_task, stored=stored)
-
-    async def _resume(
-        self,
-        run_id: str,
-        options: RunOptions,
-        *,
-        from_task: str | None = None,
-        stored: StoredRun | None = None,
-    ) -> Answer:
         since_s = self.clock.monotonic()
         await self.find_models()
         opening_s = options.settings(self.settings).opening_s
@@ -238,8 +220,8 @@ class RunHost:
                 check_decider(state, run_id, code_name(self.team.planner))
             context = None
             if again or not is_over(state):
-                context = await restored(
-                    self.contexts, options, recorder, self.journal, limit_s=settings.deadline_s
+                context = await self.contexts.of_resumed_run(
+                    options.context, recorder, self.journal, limit_s=settings.deadline_s
                 )
             over = is_over(state) and not again
             given = await self._admit(stack, recorder, settings, over=over)
@@ -247,9 +229,8 @@ class RunHost:
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
             options.under_way.set()
-            return await self._to_answer(
-                recorder, request, inputs, given, context=context, again=again, replies=replies
-            )
+            parts = (stack, recorder, request, inputs, given)
+            return await self._to_answer(*parts, context=context, again=again, replies=replies)
 
     async def _admit(
         self,
@@ -292,6 +273,7 @@ class RunHost:
 
     async def _to_answer(
         self,
+        stack: AsyncExitStack,
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
@@ -304,45 +286,38 @@ class RunHost:
     ) -> Answer:
         settings, turn = given.settings, given.turn
         run_id = recorder.run_id
-        active = self.active[run_id] = ActiveRun()
-        active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
         asks = self.occasions if settings.approve is None else settings.approve
         people = People(recorder, self.journal, team=self.team, occasions=asks, ask=self.person)
-        try:
-            if recorder.past:  # also of a question that has expired meanwhile
-                await people.take_replies(replies)
-            with watching(lambda _: self.readers.text_listener(run_id)):
-                async with (
-                    watch_messages(self.journal, run_id, active, people),
-                    AsyncExitStack() as stack,
-                ):
-                    if turn is not None and not turn.is_set():
-                        await until_turn(turn, recorder, request, settings, self.team, active, plan)
-                        plan = None  # stored, as that of any resumed run
-                    roles = await stack.enter_async_context(
-                        self.roles(recorder, request, given, inputs, context)
-                    )
-                    step = StepContext(
-                        team=self.team,
-                        recorder=recorder,
-                        roles=roles,
-                        active=active,
-                        people=people,
-                        settings=settings,
-                        concurrency=self.concurrency,
-                        shared_workers=self.shared_workers,
-                        slots=Slots(self.concurrency),
-                    )
-                    before = recorder.state.answer
-                    answer = await Execution(step).to_answer(request, plan, again=again)
-                    if answer.status == "waiting":
-                        if people.unfit is not None:
-                            raise people.unfit
-                    elif answer is not before and self.on_finished is not None:
-                        self._ended[run_id] = answer
-                    return answer
-        finally:
-            del self.active[run_id]
+        stack.enter_context(watching(lambda _: self.readers.text_listener(run_id)))
+        active = self.active[run_id] = ActiveRun()
+        stack.callback(self.active.pop, run_id)
+        active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
+        if recorder.past:  # also of a question that has expired meanwhile
+            await people.take_replies(replies)
+        await stack.enter_async_context(watch_messages(self.journal, run_id, active, people))
+        if turn is not None and not turn.is_set():
+            await until_turn(turn, recorder, request, settings, self.team, active, plan)
+            plan = None  # stored, as that of any resumed run
+        roles = self.roles(recorder, request, given, inputs, context)
+        step = StepContext(
+            team=self.team,
+            recorder=recorder,
+            roles=await stack.enter_async_context(roles),
+            active=active,
+            people=people,
+            settings=settings,
+            concurrency=self.concurrency,
+            shared_workers=self.shared_workers,
+            slots=Slots(self.concurrency),
+        )
+        before = recorder.state.answer
+        answer = await Execution(step).to_answer(request, plan, again=again)
+        if answer.status == "waiting":
+            if people.unfit is not None:
+                raise people.unfit
+        elif answer is not before and self.on_finished is not None:
+            self._ended[run_id] = answer
+        return answer
 
     def _recorder(self, stored: StoredRun, options: RunOptions, since_s: float) -> Recorder:
         """The recorder of a run, which is resumed if it has events; its call came at `since_s`."""

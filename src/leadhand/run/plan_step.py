@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leadhand.contracts import events
 from leadhand.contracts.people import EXPIRY
@@ -45,21 +45,15 @@ PLANNING_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class _Sound:
-    plan: Plan
-    warnings: Sequence[Problem]
+class _Made:
+    """The plan that was made for a request, or why there is none."""
 
-
-@dataclass(frozen=True, slots=True)
-class _InDoubt:
-    """The plan for a request that no route places; a person is asked about it."""
-
-    plan: Plan
-
-
-@dataclass(frozen=True, slots=True)
-class _NoPlan:
-    why: str
+    plan: Plan | None = None
+    warnings: Sequence[Problem] | None = None
+    """`None`: it was not checked."""
+    in_doubt: bool = False
+    """Whether no route places the request: a person is asked about the plan."""
+    why: str = ""
     problems: tuple[str, ...] = ()
     late: bool = False
     answered: bool = False
@@ -119,11 +113,9 @@ async def _proposed(
         try:
             made = await _asked(context, request)
             author = context.roles.planner.name  # a router hands over to another planner
-            if isinstance(made, _InDoubt):
-                author, made = IN_DOUBT, made.plan
-            elif isinstance(made, _Sound):
-                made, found = made.plan, made.warnings
-            elif isinstance(made, _NoPlan):
+            if made.in_doubt:
+                author = IN_DOUBT
+            if made.plan is None:
                 author, lack = TemplatePlanner.name, made.said(context)
                 made = await _by_template(context, request, made)
         except Cancelled:
@@ -134,7 +126,7 @@ async def _proposed(
                 context.unplanned = str(error)
             await recorder.commit()
             raise
-        if isinstance(made, _NoPlan):
+        if made.plan is None:
             # The user can't repair a plan that the planner wrote: the answer says why.
             who = planner_title(context.team.planner)
             why = f"{who} gave no valid plan: {made.why}" if made.problems else made.why
@@ -142,7 +134,7 @@ async def _proposed(
             context.unplanned = why
             context.no_plan = made.said(context)
             return None, None
-        plan = made
+        plan, found = made.plan, made.warnings
     if found is None:
         plan = with_chosen_tools(plan, context.team)
     planner = context.roles.planner
@@ -151,11 +143,11 @@ async def _proposed(
     return plan, found
 
 
-async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | _InDoubt | _NoPlan:
+async def _asked(context: StepContext, request: PlanRequest) -> _Made:
     recorder, team = context.recorder, context.team
     level = context.level
     if level is not None and level.tasks_left <= 0:
-        return _NoPlan(no_tasks_left())
+        return _Made(why=no_tasks_left())
     try:
         planner = context.roles.planner
         work = planner.plan(request, team)
@@ -170,13 +162,13 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
         errors = errors_in(found)
         # Other levels may have planned meanwhile.
         errors += level.problems(plan) if level is not None else ()
-        return _unsound(PlanError(errors)) if errors else _Sound(plan, found)
+        return _unsound(PlanError(errors)) if errors else _Made(plan, found)
     except PlanError as error:
         return _unsound(error)
     except Unplaced as error:
         return _unplaced(context, request, error)
     except ModelError as error:
-        return _NoPlan(str(error), answered=isinstance(error, NoValidAnswer))
+        return _Made(why=str(error), answered=isinstance(error, NoValidAnswer))
     except TimeoutError:
         taken_s = recorder.elapsed_s() - recorder.began_s
         limit = f"in {taken_s:.3g} s, with the run's deadline of {context.settings.deadline_s:g} s"
@@ -186,42 +178,37 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
     except Exception as error:
         # A planner of the user's own may raise anything.
         _log.warning("the planner failed", exc_info=error)
-        return _NoPlan(f"the planner failed: {failure_of(error).message}")
+        return _Made(why=f"the planner failed: {failure_of(error).message}")
 
 
-def _late(context: StepContext, request: PlanRequest, limit: str) -> Plan | _InDoubt | _NoPlan:
+def _late(context: StepContext, request: PlanRequest, limit: str) -> _Made:
     """Who gets a request whose router was too slow; no plan if it was another planner."""
     planner, team, error = context.roles.planner, context.team, None
     if isinstance(planner, RoutingPlanner) and KINDS[team.planner.kind].must_route:
         error = planner.late(request, team, f"it gave no answer {limit}")
     if error is None:
-        return _NoPlan(f"no plan came {limit}", late=True)
+        return _Made(why=f"no plan came {limit}", late=True)
     if error.default:
-        return routed_plan(request, error.default, team)
-    made = _unplaced(context, request, error)
-    return _NoPlan(made.why, made.problems, late=True) if isinstance(made, _NoPlan) else made
+        return _Made(routed_plan(request, error.default, team))
+    return replace(_unplaced(context, request, error), late=True)
 
 
-def _unplaced(
-    context: StepContext, request: PlanRequest, error: Unplaced
-) -> Plan | _InDoubt | _NoPlan:
+def _unplaced(context: StepContext, request: PlanRequest, error: Unplaced) -> _Made:
     """Who gets a request that no route places: a person says so, else the default worker."""
     people, team = context.people, context.team
     if people is not None and "escalation" in people.occasions:
-        return _InDoubt(routed_plan(request, error.likeliest, team))
+        return _Made(routed_plan(request, error.likeliest, team), in_doubt=True)
     if error.default:
-        return routed_plan(request, error.default, team)
-    return _NoPlan(str(error))
+        return _Made(routed_plan(request, error.default, team))
+    return _Made(why=str(error))
 
 
-def _unsound(error: PlanError) -> _NoPlan:
+def _unsound(error: PlanError) -> _Made:
     problems = tuple(problem.message for problem in error.problems)
-    return _NoPlan(str(error), problems, answered=True)
+    return _Made(why=str(error), problems=problems, answered=True)
 
 
-async def _by_template(
-    context: StepContext, request: PlanRequest, failure: _NoPlan
-) -> Plan | _NoPlan:
+async def _by_template(context: StepContext, request: PlanRequest, failure: _Made) -> _Made:
     context.late = context.late or failure.late
     # A routed request is for one worker or a few: the template would give it to others too.
     if KINDS[context.team.planner.kind].must_route:
@@ -238,10 +225,10 @@ async def _by_template(
     by_tier = not failure.problems and role.model is None and role.run is None
     if by_tier and context.give_up_models(failure.why):
         context.drop_reserve()
-    return plan
+    return _Made(plan)
 
 
-def _whole(context: StepContext, request: PlanRequest, failure: _NoPlan) -> Plan | _NoPlan:
+def _whole(context: StepContext, request: PlanRequest, failure: _Made) -> _Made:
     """The whole request for those that the team's rules or trained router name, else its default
     worker, else each worker that a model does, unless it is known to change things; no plan if no
     model plans."""
@@ -254,7 +241,7 @@ def _whole(context: StepContext, request: PlanRequest, failure: _NoPlan) -> Plan
     names = next((one.workers for one in opinions if one.workers), each)
     plan = routed_plan(request, names, team)
     errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
-    return failure if errors else plan
+    return failure if errors else _Made(plan)
 
 
 def _until_s(context: StepContext) -> float | None:

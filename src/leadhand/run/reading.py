@@ -5,11 +5,11 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
 
-from pydantic import JsonValue
+from pydantic import JsonValue, NonNegativeInt
 
-from leadhand.contracts.answer import Answer, Status
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.data import check_values
 from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
@@ -22,7 +22,6 @@ from leadhand.run.stored import StoredRun, check_known_id
 from leadhand.run.waiting import INBOX_POLL_S, Callers, HeldRuns, answer_within
 from leadhand.state.fold import TaskState
 
-_STATUSES = (*get_args(Status), "running", "interrupted")
 COMMIT_S = 60.0
 MAX_TEXTS = 1_000
 """Pieces of text that wait for a slow reader; more are dropped."""
@@ -131,8 +130,7 @@ class Readers:
         processes. Raises `InputError`, what `work` raises, and `RunInterrupted` after `close`.
         """
         check_known_id(run_id)
-        if not isinstance(after_seq, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"after_seq is {after_seq!r:.60}; it must be a whole number")
+        check_values(after_seq=(after_seq, int))
         with self._follow(run_id, deltas=deltas) as news:
             if work is not None and not work.done():
                 work.add_done_callback(lambda _: news.wake())
@@ -247,10 +245,7 @@ async def run_summaries(
     cursor: str | None = None,
 ) -> list[RunSummary]:
     """The runs that fit, the latest first. Raises `InputError` for arguments that can't be used."""
-    if status is not None and status not in _STATUSES:
-        raise InputError(f"status is {status!r}; it is one of {', '.join(_STATUSES)}")
-    if limit is not None and (not isinstance(limit, int) or limit < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"limit is {limit!r}; it must be a whole number from 0")
+    check_values(status=(status, RunStatus | None), limit=(limit, NonNegativeInt | None))
     if cursor is not None:
         check_known_id(cursor)
         if not await journal.last_seq(cursor):

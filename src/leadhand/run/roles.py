@@ -284,9 +284,9 @@ async def open_roles(
     team that can't be run with `run_context`.
     """
     check_context(team, run_context)
+    by_model = needs_model(team)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller, toolsets, offline_switch = None, None, OfflineSwitch()
-    by_model = needs_model(team)
     if by_model and (why := await load(team, recorder, given.settings.deadline_s)) is not None:
         offline_switch.switch_on(why)
     elif by_model:

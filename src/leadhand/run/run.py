@@ -132,7 +132,7 @@ class Execution:
             waits = state.plan is None and await self._plan(request, plan)
             if state.plan is not None and state.plan.workers:
                 context.take_workers_of(state.plan)
-            if state.plan is not None and _has_open_tasks(state) and not waits:
+            if state.plan is not None and state.has_work and not waits:
                 waits = await WorkStep(context, teams=self).run()
             if waits and context.active.reason is None and context.unplanned is None:
                 return await waiting_answer(context)
@@ -206,8 +206,3 @@ class Execution:
         least_s = max(min(bounds), 0.0)
         slack_s = context.grace_s * NESTED_GRACE + NESTED_SLACK_S
         return round(least_s - min(slack_s, least_s / 2), 3)
-
-
-def _has_open_tasks(state: RunState) -> bool:
-    open_tasks = not all(task.ended for task in state.tasks.values())
-    return open_tasks or state.amendment_open or state.rounds_open

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import JsonValue, NonNegativeFloat, PositiveInt
 
 from leadhand.contracts.answer import Answer
+from leadhand.contracts.data import check_values
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.summary import Health, ModelHealth, RunFilter
 from leadhand.contracts.task import Plan, PlanRequest
@@ -38,12 +40,12 @@ from leadhand.plans.nesting import all_teams
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.answer_step import cancel_stored
+from leadhand.run.contexts import MAX_UNRESTORED, ContextRules
 from leadhand.run.erasing import erase
 from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
-from leadhand.run.restoring import MAX_UNRESTORED
-from leadhand.run.settings import ContextRules, RunOptions, RunSettings, request_of
+from leadhand.run.settings import RunOptions, RunSettings, request_of
 from leadhand.run.stored import StoredRun, check_known_id, check_resumable, is_over
 from leadhand.workers.runners import needs_model
 
@@ -179,10 +181,7 @@ def health(host: RunHost) -> Health:
 
 
 async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> None:
-    if mode not in ("interrupt", "cancel"):
-        raise InputError(f"mode is {mode!r}; it is interrupt or cancel")
-    if not isinstance(grace_s, int | float) or not grace_s >= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"grace_s is {grace_s!r}; it must be a number from 0")
+    check_values(mode=(mode, ShutdownMode), grace_s=(grace_s, NonNegativeFloat))
     host.callers.closed = True
     await host.callers.wait(grace_s)
     active = dict(host.active)
@@ -203,8 +202,7 @@ async def resume_interrupted(
 ) -> list[str]:
     """Resume the team's runs that no process holds, and that don't wait or whose wait is over; a
     run that `restore` failed for `MAX_UNRESTORED` times waits for a person."""
-    if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
+    check_values(limit=(limit, PositiveInt | None))
     own = await host.journal.runs(
         where=lambda run: run.team == host.team.name and (where is None or where(run))
     )
@@ -229,8 +227,8 @@ async def resume_interrupted(
 async def _resume_one(host: RunHost, run_id: str) -> bool:
     options, stored = RunOptions(), StoredRun(run_id)
     try:
-        resume = host.resume(run_id, options, stored=stored)
-        await host.works.begin(resume, options.under_way)
+        resume = partial(host.resume, run_id, options, stored=stored)
+        await host.callers.begin(run_id, resume, options.under_way)
     except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
         return False
     except LeadhandError as error:
@@ -277,14 +275,14 @@ def post_interruption(host: RunHost) -> None:
 
 
 def cancel_all(host: RunHost, reason: str) -> None:
-    _check_reason(reason)
+    check_values(reason=(reason, str))
     for run in list(host.active.values()):
         run.stop(reason)
 
 
 async def cancel(host: RunHost, run_id: str, reason: str) -> None:
     """Stop a run, whichever process works on it. Raises `InputError`."""
-    _check_reason(reason)
+    check_values(reason=(reason, str))
     if run_id in host.active:
         host.active[run_id].stop(reason)
         return
@@ -293,8 +291,3 @@ async def cancel(host: RunHost, run_id: str, reason: str) -> None:
     )
     if holder is None:
         await host.report(await host.answer(run_id))
-
-
-def _check_reason(reason: object) -> None:
-    if not isinstance(reason, str):
-        raise InputError(f"reason is {type(reason).__name__}; it must be text")

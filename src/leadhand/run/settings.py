@@ -1,41 +1,56 @@
-"""What a supervisor's runs are given, checked: contexts, limits, requests."""
+"""What a supervisor's runs are given, checked: limits, requests, origins."""
 
 import asyncio
-import functools
 import hashlib
 import inspect
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, get_origin
+from typing import TYPE_CHECKING, Annotated, Generic, Literal
 
-from pydantic import ConfigDict, JsonValue, TypeAdapter
+from annotated_types import Gt, Lt
+from pydantic import AfterValidator, InstanceOf, JsonValue
 from typing_extensions import TypedDict
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, Budgets, LimitName, budgets_of
-from leadhand.contracts.context import C, Restore, context_types
+from leadhand.contracts.context import C
+from leadhand.contracts.data import adapter_of, check_values
 from leadhand.contracts.people import Occasion, occasions
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
-from leadhand.errors import InputError, TeamError
-from leadhand.plans.nesting import all_teams
-from leadhand.run.uploads import check_uploads, digests
+from leadhand.errors import InputError
+from leadhand.run.uploads import Uploads, digests
 
 if TYPE_CHECKING:
-    from leadhand.contracts.team import Team
     from leadhand.engine.recorder import Listener
     from leadhand.state.run_state import RunState
     from leadhand.tools.files.inputs import Inputs
 
 Batches = Mapping[str, Sequence[Batch]]
-MAX_DEADLINE_S = 1e18
+Seconds = Annotated[float, Gt(0), Lt(1e18)]
+"""How long a run may take."""
 IfExists = Literal["error", "join", "return"]
 """What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
 continue it if it was interrupted, or return its answer."""
 OnFinished = Callable[[Answer], object]
 """Called with the answer of a run; what it returns is awaited if it can be."""
+
+
+def _plain(listener: object) -> object:
+    if inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(
+        type(listener).__call__
+    ):
+        raise ValueError(
+            "must not be async, because events are reported without waiting: give a plain function "
+            "(`queue.put_nowait` of an asyncio.Queue is one), or use `async for event in "
+            "run.events()` of a run that was started"
+        )
+    return listener
+
+
+PlainFunction = Annotated[Callable[..., object], AfterValidator(_plain)]
 RESERVE = 0.2
 """The share of the time that is kept for a synthesis by a model."""
 MIN_OPENING_S = 1.0
@@ -137,6 +152,19 @@ def check_known(call: str, given: Mapping[str, object], known: type) -> None:
         raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
 
 
+_KINDS: Mapping[str, object] = {
+    "listener": PlainFunction,
+    # Not `str`, which has no lone surrogates: they come from arguments that are not UTF-8.
+    "request": InstanceOf[str],
+    "plan": InstanceOf[Plan],
+    "amend": bool,
+    "if_exists": IfExists,
+    "inputs": Sequence[InstanceOf[str] | Path],
+    "uploads": Uploads,
+}
+"""The types of what is given, if it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What a run is given when it is started or resumed; the last fields are for new runs alone."""
@@ -162,8 +190,18 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         """Raises `InputError` for what no run can have."""
-        check_listener(self.listener)
-        check_limits(None if self.deadline_s == math.inf else self.deadline_s, self.budget)
+        given = ((name, getattr(self, name), kind) for name, kind in _KINDS.items())
+        check_values(**{name: (value, kind) for name, value, kind in given if value is not None})
+        if self.deadline_s is not None and self.deadline_s != math.inf:
+            check_values(deadline_s=(self.deadline_s, Seconds))
+        if self.amend and self.plan is None:
+            raise InputError("amend is for a plan of your own: give `plan` as well")
+        if self.if_exists != "error" and self.run_id is None:
+            raise InputError(
+                f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
+            )
+        if self.budget is not None:
+            budgets_of(self.budget)
         object.__setattr__(self, "origin", origin_of(self.origin))
 
     def settings(self, default: RunSettings) -> RunSettings:
@@ -180,27 +218,6 @@ class RunOptions:
             approve=default.approve if self.approve is None else occasions(self.approve),
         )
 
-    def check(self) -> None:
-        """Raises `InputError` for a new run that can't be started."""
-        if self.uploads:
-            check_uploads(self.uploads)
-        if self.approve:
-            occasions(self.approve)
-        if self.request is None and self.plan is None:
-            raise InputError("nothing to run: give a request or a plan")
-        if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"plan is {type(self.plan).__name__}; it must be a leadhand.Plan")
-        if not isinstance(self.amend, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"amend is {self.amend!r:.60}; it must be True or False")
-        if self.amend and self.plan is None:
-            raise InputError("amend is for a plan of your own: give `plan` as well")
-        if self.if_exists not in ("error", "join", "return"):
-            raise InputError(f"if_exists is {self.if_exists!r}; it is error, join or return")
-        if self.if_exists != "error" and self.run_id is None:
-            raise InputError(
-                f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
-            )
-
     def fingerprint(self, team: str, request: PlanRequest) -> str:
         """A digest of what a new run is to do, a point, and a digest of its origin if any."""
         batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
@@ -213,55 +230,20 @@ class RunOptions:
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
 
 
-def check_limits(deadline_s: float | None, budget: Budgets) -> None:
-    """Raises `InputError` for a deadline or budget that no run can have."""
-    if budget is not None:
-        budgets_of(budget)
-    if deadline_s is None:
-        return
-    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < MAX_DEADLINE_S:  # pyright: ignore[reportUnnecessaryIsInstance]
-        why = f"it must be more than 0 and less than {MAX_DEADLINE_S:.0e}, or None"
-        raise InputError(f"deadline_s is {deadline_s!r:.200}; {why}")
-
-
-def check_listener(listener: object) -> None:
-    """Raises `InputError` unless `listener` is None or a function that is not async."""
-    if listener is None:
-        return
-    if not callable(listener):
-        raise InputError(f"listener is {type(listener).__name__}; it must be a function")
-    if inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(
-        type(listener).__call__
-    ):
-        raise InputError(
-            "listener is an async function, and events are reported without waiting: give a plain "
-            "function (`queue.put_nowait` of an asyncio.Queue is one), or use "
-            "`async for event in run.events()` of a run that was started"
-        )
-
-
-def origin_of(given: object) -> dict[str, JsonValue] | None:
+def origin_of(given: Mapping[str, JsonValue] | None) -> dict[str, JsonValue] | None:
     """The origin as JSON has it. Raises `InputError` for what JSON has not."""
     if given is None:
         return None
-    if not isinstance(given, Mapping):
-        raise InputError(f"origin is {type(given).__name__}; it must map names to JSON values")
     try:
-        checked = _origin_type().validate_python({**given})
+        checked = adapter_of(dict[str, JsonValue]).validate_python({**given}, strict=True)
         text = json.dumps(checked, allow_nan=False, ensure_ascii=False)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         raise InputError(
             "origin can't be stored as JSON: its names must be text, and its values text, finite "
             "numbers, true, false, null, or lists and dicts of these"
         ) from None
     # A lone surrogate could not be stored.
     return json.loads(text.encode("utf-8", "replace"))
-
-
-@functools.cache
-def _origin_type() -> TypeAdapter[dict[str, JsonValue]]:
-    # Built on first use: most programs give no origin.
-    return TypeAdapter(dict[str, JsonValue], config=ConfigDict(strict=True))
 
 
 def digest_of(known: object) -> str:
@@ -277,10 +259,6 @@ def request_of(
     after: tuple[EarlierRun, ...] = (),
 ) -> "tuple[PlanRequest, Inputs | None]":
     """The request as a planner gets it, and its inputs, listed. Raises `InputError`."""
-    if isinstance(inputs, str):
-        raise InputError("inputs is a text; give a list of paths")
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"the request is {type(text).__name__}; it must be text")
     # A lone surrogate, from an argument that is not UTF-8, could not be stored as JSON.
     text = text.encode("utf-8", "replace").decode()
     if not inputs:
@@ -296,99 +274,3 @@ def request_of(
 def absolute(inputs: Sequence[str | Path]) -> tuple[str, ...]:
     """The absolute paths of inputs. Whether they exist is checked when they are read."""
     return tuple(str(Path(one).absolute()) for one in inputs)
-
-
-class NotRestored(InputError):
-    """The program's `restore` made no context for a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRules:
-    """What a supervisor was told about the contexts of its runs. Methods raise `InputError`."""
-
-    type: object = None
-    """The class of every context; `None`: anything, or no context."""
-    restore: Restore[object] | None = None
-
-    def check(self, team: "Team") -> None:
-        """Raises `TeamError` naming all tools that take another context."""
-        if self.type is not None and not isinstance(get_origin(self.type) or self.type, type):
-            raise InputError(f"context_type is {self.type!r}; it must be a class")
-        if self.restore is not None and not callable(self.restore):  # pyright: ignore[reportUnnecessaryComparison]
-            raise InputError(
-                f"restore is {type(self.restore).__name__}; it must be a function that makes a "
-                "context from the run's origin"
-            )
-
-        if problems := [*self._problems(team)]:
-            raise TeamError(team.name, problems)
-
-    def _problems(self, team: "Team") -> Iterator[str]:
-        for worker in (worker for each in all_teams(team) for worker in each.workers):
-            for name, kind in context_types(worker.tools):
-                if not _is_kind_of(get_origin(self.type) or self.type, get_origin(kind) or kind):
-                    yield (
-                        f"worker {worker.name!r}: the context of the tool {name!r} is a "
-                        f"{_name(kind)}, and that of this supervisor's runs a {_name(self.type)}"
-                    )
-
-    def of_new_run(self, given: object) -> object:
-        if given is None and self.type is not None:
-            raise InputError(
-                f"this supervisor's runs have a context: give `context`, a {_name(self.type)}"
-            )
-        return self._checked(given, "context")
-
-    def check_resumable(self, given: object, state: "RunState") -> None:
-        if given is not None:
-            self._checked(given, "context")
-        elif self.restore is None and (self.type is not None or state.has_context):
-            raise InputError(
-                f"run {state.run_id!r} needs a context, and contexts are not stored: resume it "
-                "from Python with `context`, or with a Supervisor that has a `restore` function"
-            )
-
-    async def of_resumed_run(
-        self, given: object, state: "RunState", *, limit_s: float | None
-    ) -> object:
-        """The given or restored context; an async `restore` may take `limit_s`."""
-        self.check_resumable(given, state)
-        if given is not None or self.restore is None:
-            return given
-        if self.type is None and not state.has_context:
-            return None
-        try:
-            restored = self.restore(state.origin)
-            if inspect.isawaitable(restored):
-                restored = await asyncio.wait_for(restored, limit_s)
-        except Exception as error:
-            why = f"restore raised {type(error).__name__}: {error}"
-            raise NotRestored(f"run {state.run_id!r} can't be resumed: {why}") from error
-        return self._checked(restored, "what restore returned", NotRestored)
-
-    def _checked(
-        self, value: object, what: str, error: Callable[[str], InputError] = InputError
-    ) -> object:
-        kind = get_origin(self.type) or self.type
-        if kind is None:
-            return value
-        try:
-            fits = isinstance(value, kind)  # pyright: ignore[reportArgumentType]
-        except TypeError:  # a protocol, which can't be checked
-            fits = True
-        if not fits:
-            raise error(f"{what} is a {type(value).__name__}; it must be a {_name(kind)}")
-        return value
-
-
-def _is_kind_of(kind: object, wanted: object) -> bool:
-    if not isinstance(kind, type) or not isinstance(wanted, type) or wanted is Any:
-        return True
-    try:
-        return issubclass(kind, wanted)
-    except TypeError:  # a protocol
-        return True
-
-
-def _name(kind: object) -> str:
-    return getattr(kind, "__name__", None) or repr(kind)

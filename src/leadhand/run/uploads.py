@@ -9,9 +9,11 @@ import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
+from typing import Annotated
 
-from leadhand.errors import InputError, JournalError, ToolError
+from pydantic import AfterValidator
+
+from leadhand.errors import JournalError, ToolError
 from leadhand.journal.notes import notes_of
 from leadhand.ports import Journal
 
@@ -20,19 +22,17 @@ _UNFIT = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff/\\
 """Separators of paths and lines, controls, and what changes the direction of text."""
 
 
-def check_uploads(given: object) -> None:
-    """Raises `InputError` unless it maps fit names to bytes."""
-    if not isinstance(given, Mapping):
-        raise InputError(f"uploads is {type(given).__name__}; it must map names to bytes")
-    for name, content in cast("Mapping[object, object]", given).items():
-        if not isinstance(name, str) or not isinstance(content, bytes):
-            raise InputError(f"uploads must map names to bytes, and has {name!r:.60}")
-        if not name or name[0] == "." or _UNFIT.search(name):
-            why = "it must be a plain name, without a path, control characters and a dot before it"
-            raise InputError(f"the name of an uploaded file is {name!a:.60}; {why}")
-        if (size := len(name.encode())) > MAX_NAME_BYTES:
-            why = f"it has {size:,} bytes and may have {MAX_NAME_BYTES}"
-            raise InputError(f"the name of an uploaded file is too long: {name!a:.60}…; {why}")
+def _fit(name: str) -> str:
+    if not name or name[0] == "." or _UNFIT.search(name) or len(name.encode()) > MAX_NAME_BYTES:
+        raise ValueError(
+            f"must have plain names of at most {MAX_NAME_BYTES} bytes, without a path, control "
+            f"characters and a dot before it, and not {name!a:.60}"
+        )
+    return name
+
+
+Uploads = Mapping[Annotated[str, AfterValidator(_fit)], bytes]
+"""The files by their names."""
 
 
 def digests(uploads: Mapping[str, bytes]) -> dict[str, str]:

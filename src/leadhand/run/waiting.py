@@ -8,8 +8,8 @@ import asyncio
 import datetime as dt
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,11 +36,14 @@ class _Caller:
 
 
 class Callers:
-    """The program's calls that wait for runs; they end when the supervisor is shut down."""
+    """The program's calls that wait for runs, and the work that they begin, which lasts when they
+    leave. All end when the supervisor is shut down."""
 
     def __init__(self) -> None:
         self.closed = False
         self._callers: set[_Caller] = set()
+        self._works: set[Work] = set()
+        self._awaited: list[Work] = []
 
     def __contains__(self, run_id: object) -> bool:
         return any(caller.run_id == run_id for caller in self._callers)
@@ -79,19 +82,17 @@ class Callers:
                 caller.timeout.reschedule(asyncio.get_running_loop().time())
         await self.wait()
 
-
-class Works:
-    """The work that was begun on runs, which lasts when its caller leaves."""
-
-    def __init__(self) -> None:
-        self._works: set[Work] = set()
-        self._awaited: list[Work] = []
-
     async def begin(
-        self, work: Coroutine[object, object, Answer], under_way: asyncio.Event
+        self,
+        run_id: str,
+        work: Callable[[], Coroutine[object, object, Answer]],
+        under_way: asyncio.Event,
     ) -> Work:
         """The task of `work`, once the run is `under_way`. Raises what `work` raises before."""
-        task = asyncio.create_task(work)
+
+        async def done() -> Answer:
+            async with self.waiting(run_id):
+                return await work()
 
         def ended(_: Work) -> None:
             self._works.discard(task)
@@ -101,6 +102,7 @@ class Works:
                 _log.error("the work on a run failed: %s", error)
             under_way.set()
 
+        task = asyncio.create_task(done())
         self._works.add(task)
         task.add_done_callback(ended)
         async with cancelled_with(task):
@@ -109,12 +111,13 @@ class Works:
             task.result()
         return task
 
-    @contextmanager
-    def awaiting(self, work: Work) -> Generator[None]:
+    @asynccontextmanager
+    async def awaiting(self, run_id: str, work: Work) -> AsyncGenerator[None]:
         """A caller waits for `work` during the block, and hears of its failure."""
         self._awaited.append(work)
         try:
-            yield
+            async with self.waiting(run_id):
+                yield
         finally:
             self._awaited.remove(work)
 

@@ -66,11 +66,9 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.team = event.team
     state.request = event.request
     state.engine = event.engine
-    state.deadline_s = state.due_s = event.deadline_s
-    state.started_s = event.elapsed_s
+    state.due_s, state.started_s = event.deadline_s, event.elapsed_s
     state.models = event.models
-    state.budget, state.accounts = event.budget, event.accounts
-    state.own_limits, state.approve = event.own_limits, event.approve
+    state.approve = event.approve
     state.inputs, state.uploads = event.inputs, event.uploads
     if event.after:
         state.after, state.earlier = event.after, earlier_results(event.after)
@@ -78,8 +76,14 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.origin = event.origin
     state.has_context = event.has_context
     state.amend = event.amend
-    state.prompts = event.prompts
     state.fingerprint = event.fingerprint
+    _begun(state, event)
+
+
+def _begun(state: RunState, event: events.RunStarted | events.RunResumed) -> None:
+    state.deadline_s, state.own_limits = event.deadline_s, event.own_limits
+    state.budget, state.accounts = event.budget, event.accounts
+    state.prompts = event.prompts
 
 
 def _finished(state: RunState, event: events.RunFinished) -> None:
@@ -201,11 +205,8 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         # Always the same ones, and none if it has answered: a recorded answer is not asked again.
         state.early_told = tuple(state.early)
     state.asked_s = state.resumed_s = event.elapsed_s
-    state.deadline_s = event.deadline_s
+    _begun(state, event)
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
-    state.budget, state.accounts = event.budget, event.accounts
-    state.own_limits = event.own_limits
-    state.prompts = event.prompts
     if state.synthesis_started_s is not None:
         ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
         _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))

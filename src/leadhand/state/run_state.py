@@ -297,6 +297,12 @@ class RunState:
         return self.proposed_for is not None and (None in self.questions or self.reply is not None)
 
     @property
+    def has_work(self) -> bool:
+        """Whether a task has not ended, or more may follow. O(tasks)."""
+        ended = all(task.ended for task in self.tasks.values())
+        return not ended or self.amendment_open or self.rounds_open
+
+    @property
     def round(self) -> int:
         """Decisions of a stepwise planner so far."""
         return len(self.rounds)

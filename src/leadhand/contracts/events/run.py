@@ -39,37 +39,44 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted(RunEvent):
+class BeginningEvent(RunEvent):
+    """What a run has from its start or resumption on."""
+
+    deadline_s: float | None
+    """Seconds from now until the answer is due."""
+    budget: Budget | None = None
+    """What the whole run may spend, including what it has spent already."""
+    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
+    """The shared budgets from which it has reserved, by the keys of their notes."""
+    own_limits: tuple[LimitName, ...] = ()
+    """Which limits the run was given itself: it keeps them when another supervisor resumes it."""
+    prompts: str = ""
+    """A digest of leadhand's prompts and the team's; empty if the run asks no model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(BeginningEvent):
     type: Literal["run_started"] = "run_started"
     team: str
     request: str
     engine: str
-    deadline_s: float | None
-    """Seconds from the start until the answer is due."""
     models: dict[str, str] = field(default_factory=dict[str, str])
     """The model of each role and worker, by its name; empty without a model."""
-    budget: Budget | None = None
     inputs: tuple[str, ...] = ()
     """Absolute paths of the input files."""
     uploads: tuple[str, ...] = ()
     """Names of the uploaded files, which the journal keeps beside the events."""
-    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
-    """The shared budgets from which it has reserved, by the keys of their notes."""
     nonce: str = ""
     """Marks untrusted text in this run; the same after a resume."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Data with which the calling program can set the run up again; leadhand does not read it."""
     amend: bool = True
     """Whether the plan may be amended; false for a plan passed in without `amend`."""
-    prompts: str = ""
-    """A digest of leadhand's prompts and the team's; empty if the run asks no model."""
     has_context: bool = False
     """Whether the run was given a context, which itself is never stored."""
     fingerprint: str = ""
     """A digest of what was asked for: two runs with the same one do the same. Empty in journals of
     older releases, which did not record `RunWaiting` either."""
-    own_limits: tuple[LimitName, ...] = ()
-    """Which limits the run was given itself: it keeps them when another supervisor resumes it."""
     after: tuple[EarlierRun, ...] = ()
     """The runs that this one follows, the latest first: what its planner and tasks may use."""
     approve: tuple[Occasion, ...] | None = None
@@ -92,18 +99,10 @@ class RunStopped(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResumed(RunEvent):
+class RunResumed(BeginningEvent):
     """The run continues in another process, or after it had ended."""
 
     type: Literal["run_resumed"] = "run_resumed"
-    deadline_s: float | None
-    """Seconds from now until the answer is due."""
-    budget: Budget | None = None
-    """What the whole run may spend, including what it has spent already."""
-    own_limits: tuple[LimitName, ...] = ()
-    """As in `RunStarted`."""
-    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
-    """The shared budgets from which it has reserved, by the keys of their notes."""
     goes_on: tuple[str, ...] = ()
     """Tasks that were stopped or in flight, and are resumed now."""
     again: tuple[str, ...] = ()
@@ -111,8 +110,6 @@ class RunResumed(RunEvent):
     crashes: dict[str, int] = field(default_factory=dict[str, int])
     """By task (`legal/t1` for one of a nested team): how many times in a row the process died while
     the task was in flight and had committed nothing new."""
-    prompts: str = ""
-    """A digest of the prompts from now on, as in `RunStarted`."""
     prompts_changed: bool = False
     """Whether the prompts have changed, so that model calls of unfinished work are made again."""
 
