@@ -16,7 +16,6 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.run.admission import Admitted
 from leadhand.run.connections import SharedConnections
 from leadhand.run.context import ROLE_GRACE_S, ActiveRun, StepContext
 from leadhand.run.people import People
@@ -220,14 +219,17 @@ async def _run(recording: Recording, workers: Workers) -> None:
     planner = _planner(recording.process)
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     remedies = ScriptedRemedies(recording.process.seed, names) if made.remedies else None
-    asked, settings = PlanRequest("do it all"), RunSettings(made.deadline_s, made.budget)
+    asked, settings = (
+        PlanRequest("do it all"),
+        RunSettings(made.deadline_s, made.budget, account=account),
+    )
     stop = _stop_in_time(recording, active.stop)
     try:
         async with open_roles(
             made.team,
             recorder,
             asked,
-            Admitted(settings, account),
+            settings,
             own=OwnRoles(planner, synthesizer, remedies),
             connections=SharedConnections(),
         ) as roles:

@@ -83,8 +83,8 @@ class _Book:
 @asynccontextmanager
 async def reserved(
     journal: Journal, recorder: Recorder, settings: RunSettings, *, at: dt.datetime, spends: bool
-) -> AsyncGenerator[tuple[RunSettings, Account | None]]:
-    """The settings of a run with its accounts, and what it may spend by its own and these budgets.
+) -> AsyncGenerator[RunSettings]:
+    """The settings of a run with what it may spend by its own budget and those that it shares.
 
     Settles if the run ends in the block. Raises `BudgetSpent`, and `InputError` if its origin lacks
     what a budget counts by.
@@ -101,7 +101,7 @@ async def reserved(
             taken[key] = budget
         if settings.budget is not None or accounts:
             account = Account(Ledger(ledger.budget_of(limit), spent=spent))
-        yield replace(settings, accounts=accounts), account
+        yield replace(settings, accounts=accounts, account=account)
     except Exception as error:
         if not isinstance(error, JournalError | RunInterrupted):
             await settle(journal, run_id, taken, account.ledger.settled if account else spent)

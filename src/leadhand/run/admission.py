@@ -2,16 +2,15 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 
 from leadhand.contracts import events
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import PlanError
-from leadhand.models.ledger import Account
 from leadhand.models.prompts import prompts_of
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
@@ -25,43 +24,33 @@ from leadhand.run.uploads import as_files, keep
 from leadhand.workers.runners import needs_model
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    settings: RunSettings
-    account: Account | None = None
-    uploaded: tuple[str, ...] = ()
-    """The paths of its uploaded files."""
-    turn: asyncio.Event | None = None
-    """Set once it may work; None if there is no queue."""
-
-
-@asynccontextmanager
 async def admitted(
+    stack: AsyncExitStack,
     journal: Journal,
     recorder: Recorder,
     settings: RunSettings,
+    *,
     team: Team,
     queue: RunQueue | None,
     uploads: Mapping[str, bytes] | None = None,
-    *,
     over: bool = False,
-) -> AsyncGenerator[Admitted]:
-    """Admit a run for the block; a new one with its `uploads`. Nothing is needed for one that is
-    `over`. Raises `RunRefused`."""
+) -> RunSettings:
+    """Admit a run until `stack` closes; a new one with its `uploads`. Nothing is needed for one
+    that is `over`. Returns its settings with its turn, account and files. Raises `RunRefused`."""
     new = not recorder.state.seq
-    turn, account, files = None, None, ()
-    async with AsyncExitStack() as stack:
-        if queue is not None and not over:
-            turn = stack.enter_context(queue.place(settings.origin, may_refuse=new))
-        if settings.budget is not None or settings.shared:
-            spends = not over and needs_model(team)
-            budget = reserved(journal, recorder, settings, at=recorder.stamp()["at"], spends=spends)
-            settings, account = await stack.enter_async_context(budget)
-        if uploads:
-            await keep(journal, recorder.run_id, uploads)
-        if names := settings.uploads if new else recorder.state.uploads:
-            files = await stack.enter_async_context(as_files(journal, recorder.run_id, names))
-        yield Admitted(settings, account, files, turn)
+    if queue is not None and not over:
+        turn = stack.enter_context(queue.place(settings.origin, may_refuse=new))
+        settings = replace(settings, turn=turn)
+    if settings.budget is not None or settings.shared:
+        spends = not over and needs_model(team)
+        budget = reserved(journal, recorder, settings, at=recorder.stamp()["at"], spends=spends)
+        settings = await stack.enter_async_context(budget)
+    if uploads:
+        await keep(journal, recorder.run_id, uploads)
+    if names := settings.uploads if new else recorder.state.uploads:
+        files = await stack.enter_async_context(as_files(journal, recorder.run_id, names))
+        settings = replace(settings, uploaded=files)
+    return settings
 
 
 def check_own_plan(plan: Plan, team: Team, request: PlanRequest) -> None:

@@ -81,7 +81,7 @@ async def final_answer(context: StepContext) -> Answer:
     if account is not None and account.ledger.overrun is not None and not gaps:
         _log.warning("everything was done, but %s", account.ledger.overrun)
     contact = context.team.contact if _is_unanswered(context) else None
-    answer = _answer(context, synthesis, gaps, contact)
+    answer = _answer(recorder, synthesis, gaps, context, contact=contact)
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
     await recorder.commit()
     if recorder.commit_timeout is not None and not context.is_nested:
@@ -89,7 +89,7 @@ async def final_answer(context: StepContext) -> Answer:
         resume = f"`leadhand resume {recorder.run_id}` continues from what was kept"
         why = f"{recorder.commit_timeout}, so this answer is not kept; {resume}"
         unkept = Gap(task_id=JOURNAL_GAP, why=why)
-        return _answer(context, synthesis, (*gaps, unkept), contact)
+        return _answer(recorder, synthesis, (*gaps, unkept), context, contact=contact)
     return answer
 
 
@@ -154,7 +154,7 @@ async def waiting_answer(context: StepContext) -> Answer:
     """What there is while the run waits for a person's reply. The run stops, but has not ended."""
     recorder = context.recorder
     questions = open_questions(recorder.state)
-    answer = _answer(context, Synthesis(answer=""), tuple(_open(questions)))
+    answer = _answer(recorder, Synthesis(answer=""), tuple(_open(questions)), context)
     known = {"status": "waiting", "ended_by": None, "waiting": questions}
     answer = answer.model_copy(update=known)
     recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
@@ -174,43 +174,21 @@ def _is_unanswered(context: StepContext) -> bool:
 
 
 def _answer(
-    context: StepContext, synthesis: Synthesis, gaps: tuple[Gap, ...], contact: str | None = None
-) -> Answer:
-    unfinished = gaps or context.recorder.state.plan is None
-    below = None
-    if context.is_nested:  # its gaps are told in the run around it, with their path
-        below = with_gaps(synthesis.answer, (), contact=None if context.breaks_down else contact)
-    return _answer_of(
-        context.recorder,
-        synthesis,
-        gaps,
-        team=context.team,
-        text=below,
-        lead="" if synthesis.answer else _lead(context),
-        cancelled=context.active.reason is not None,
-        ended_by=_ended_by(context) if unfinished else None,
-        contact=contact,
-    )
-
-
-def _lead(context: StepContext) -> str:
-    """The first sentence of an answer without a plan; empty if there was one."""
-    return f"*There is no answer, because {context.no_plan}.*\n\n" if context.unplanned else ""
-
-
-def _answer_of(
     recorder: Recorder,
     synthesis: Synthesis,
     gaps: tuple[Gap, ...],
+    context: StepContext | None = None,
     *,
-    cancelled: bool,
-    ended_by: EndedBy | None,
-    team: Team | None = None,
     contact: str | None = None,
-    text: str | None = None,
-    lead: str = "",
+    ended_by: EndedBy | None = None,
 ) -> Answer:
-    state = recorder.state
+    """Without a `context`, of a run that no process works on."""
+    state, team, lead = recorder.state, None, ""
+    if context is not None:
+        team = context.team
+        ended_by = _ended_by(context) if gaps or state.plan is None else None
+        if context.unplanned and not synthesis.answer:
+            lead = f"*There is no answer, because {context.no_plan}.*\n\n"
     engine = engine_of(state, gaps)
     if state.planned_by == TemplatePlanner.name and (why := state.proposed_why):
         given = dict.fromkeys(task.worker for task in state.plan.tasks) if state.plan else ()
@@ -229,15 +207,17 @@ def _answer_of(
         gaps = _redacted(gaps, "what", "why")
         conflicts = _redacted(conflicts, "about", "resolution", "why")
         reports = _redacted(reports, "error")
+    # The gaps of a nested run are told in the run around it, with their path.
+    told = None if context is not None and context.breaks_down else contact
+    text = with_gaps(synthesis.answer, () if recorder.path else gaps, contact=told)
     return Answer(
         run_id=recorder.run_id,
-        status=status_of(state, gaps, cancelled=cancelled),
+        status=status_of(state, gaps, cancelled=ended_by == "person"),
         ended_by=ended_by,
         engine=engine,
         team=state.team,
         request=state.request,
-        answer=lead
-        + (with_gaps(synthesis.answer, gaps, contact=contact) if text is None else text),
+        answer=lead + text,
         output=synthesis.output,
         confidence=confidence_of(synthesis.confidence, state),
         gaps=gaps,
@@ -325,7 +305,7 @@ def record_held(recorder: Recorder, why: str) -> None:
     """Record that a run that no process works on waits until a person resumes it."""
     questions = open_questions(recorder.state)
     gaps = (Gap(task_id=CONTEXT_GAP, why=why), *_open(questions))
-    answer = _answer_of(recorder, Synthesis(answer=""), gaps, cancelled=False, ended_by=None)
+    answer = _answer(recorder, Synthesis(answer=""), gaps)
     answer = answer.model_copy(update={"status": "waiting", "waiting": questions})
     recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
 
@@ -393,6 +373,6 @@ async def _end(
     if not gaps:
         step = "plan" if plan is None else "synthesis"
         gaps = (Gap(task_id=step, why=f"was not done: {reason}"),)
-    answer = _answer_of(recorder, synthesis, gaps, cancelled=True, ended_by="person")
+    answer = _answer(recorder, synthesis, gaps, ended_by="person")
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
     await recorder.commit()

@@ -46,12 +46,12 @@ class ContextRules:
                         f"{_name(kind)}, and that of this supervisor's runs a {_name(self.type)}"
                     )
 
-    def of_new_run(self, given: object) -> object:
+    def check_new(self, given: object) -> None:
         if given is None and self.type is not None:
             raise InputError(
                 f"this supervisor's runs have a context: give `context`, a {_name(self.type)}"
             )
-        return self._checked(given, "context")
+        self._checked(given, "context")
 
     def check_resumable(self, given: object, state: RunState) -> None:
         if given is not None:

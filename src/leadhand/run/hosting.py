@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from leadhand.models.ledger import Account, Ledger
 from leadhand.models.writing import watching
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Clock, Journal
-from leadhand.run.admission import Admitted, admitted, until_turn
+from leadhand.run.admission import admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
 from leadhand.run.contexts import ContextRules
@@ -110,7 +110,8 @@ class RunHost:
     async def start(self, new: RunOptions, run_id: str) -> Answer:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         since_s = self.clock.monotonic()
-        context = self.contexts.of_new_run(new.context)
+        if self.contexts.type is not None:
+            self.contexts.check_new(new.context)
         await self.find_models()
         settings = new.settings(self.settings)
         goal = new.plan.goal if new.plan is not None else ""
@@ -122,22 +123,25 @@ class RunHost:
             uploads=tuple(new.uploads),
             origin=new.origin or {},
             amend=new.plan is None or new.amend,
-            has_context=context is not None,
+            has_context=new.context is not None,
             fingerprint=new.fingerprint(self.team.name, request),
         )
         while True:
             async with AsyncExitStack() as stack:
                 if await self._is_new(run_id, settings.opening_s, stack):
                     recorder = self._recorder(StoredRun(run_id), new, since_s)
-                    given = await self._admit(stack, recorder, settings, uploads=new.uploads)
-                    if given.uploaded:
-                        files = (*new.inputs, *given.uploaded)
+                    parts = (stack, self.journal, recorder, settings)
+                    settings = await admitted(
+                        *parts, team=self.team, queue=self.queue, uploads=new.uploads
+                    )
+                    if settings.uploaded:
+                        files = (*new.inputs, *settings.uploaded)
                         request, inputs = request_of(text, files, new.batches)
                     if new.after is not None or new.earlier:
                         before = await self.runs_before(new, settings)
                         request = replace(request, after=before)
-                    parts = (stack, recorder, request, inputs, given)
-                    return await self._to_answer(*parts, context=context, plan=new.plan)
+                    parts = (stack, recorder, request, inputs, settings)
+                    return await self._to_answer(*parts, context=new.context, plan=new.plan)
             if new.if_exists == "error":
                 raise RunExists(run_id)
             if events := await self.journal.events(run_id):
@@ -224,29 +228,14 @@ class RunHost:
                     options.context, recorder, self.journal, limit_s=settings.deadline_s
                 )
             over = is_over(state) and not again
-            given = await self._admit(stack, recorder, settings, over=over)
-            files = (*state.inputs, *given.uploaded)
+            parts = (stack, self.journal, recorder, settings)
+            settings = await admitted(*parts, team=self.team, queue=self.queue, over=over)
+            files = (*state.inputs, *settings.uploaded)
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
             options.under_way.set()
-            parts = (stack, recorder, request, inputs, given)
+            parts = (stack, recorder, request, inputs, settings)
             return await self._to_answer(*parts, context=context, again=again, replies=replies)
-
-    async def _admit(
-        self,
-        stack: AsyncExitStack,
-        recorder: Recorder,
-        settings: RunSettings,
-        *,
-        uploads: Mapping[str, bytes] | None = None,
-        over: bool = False,
-    ) -> Admitted:
-        limited = settings.budget is not None or settings.shared or self.queue is not None
-        if not limited and not settings.uploads and not recorder.state.uploads:
-            return Admitted(settings)
-        parts = (self.journal, recorder, settings, self.team, self.queue, uploads)
-        entry = admitted(*parts, over=over)
-        return await stack.enter_async_context(entry)
 
     @asynccontextmanager
     async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:
@@ -277,15 +266,14 @@ class RunHost:
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
-        given: Admitted,
+        settings: RunSettings,
         *,
         context: object,
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
         replies: Sequence[RunMessage] = (),
     ) -> Answer:
-        settings, turn = given.settings, given.turn
-        run_id = recorder.run_id
+        run_id, turn = recorder.run_id, settings.turn
         asks = self.occasions if settings.approve is None else settings.approve
         people = People(recorder, self.journal, team=self.team, occasions=asks, ask=self.person)
         stack.enter_context(watching(lambda _: self.readers.text_listener(run_id)))
@@ -298,7 +286,7 @@ class RunHost:
         if turn is not None and not turn.is_set():
             await until_turn(turn, recorder, request, settings, self.team, active, plan)
             plan = None  # stored, as that of any resumed run
-        roles = self.roles(recorder, request, given, inputs, context)
+        roles = self.roles(recorder, request, settings, inputs, context)
         step = StepContext(
             team=self.team,
             recorder=recorder,
@@ -345,19 +333,20 @@ class RunHost:
         self,
         recorder: Recorder,
         request: PlanRequest,
-        given: Admitted | None = None,
+        settings: RunSettings | None = None,
         inputs: "Inputs | None" = None,
         context: object = None,
     ) -> AbstractAsyncContextManager[Roles]:
         """Work that is no run has the budget of one."""
-        if given is None:
+        if settings is None:
             budget = self.settings.budget
-            given = Admitted(self.settings, None if budget is None else Account(Ledger(budget)))
+            account = None if budget is None else Account(Ledger(budget))
+            settings = replace(self.settings, account=account)
         return open_roles(
             self.team,
             recorder,
             request,
-            given,
+            settings,
             own=self.own,
             connections=self.connections,
             inputs=inputs,

@@ -34,7 +34,7 @@ from leadhand.workers.runners import Runners, check_context, needs_model
 
 if TYPE_CHECKING:
     from leadhand.models.calls import Caller
-    from leadhand.run.admission import Admitted
+    from leadhand.run.settings import RunSettings
     from leadhand.tools.files.inputs import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner | Decider]
@@ -271,7 +271,7 @@ async def open_roles(
     team: Team,
     recorder: Recorder,
     request: PlanRequest,
-    given: "Admitted",
+    settings: "RunSettings",
     *,
     own: OwnRoles,
     connections: SharedConnections,
@@ -287,14 +287,14 @@ async def open_roles(
     by_model = needs_model(team)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller, toolsets, offline_switch = None, None, OfflineSwitch()
-    if by_model and (why := await load(team, recorder, given.settings.deadline_s)) is not None:
+    if by_model and (why := await load(team, recorder, settings.deadline_s)) is not None:
         offline_switch.switch_on(why)
     elif by_model:
         from leadhand.models import calls
 
         await turn()
-        opened = await stack.enter_async_context(connections.of(team, given.account))
-        caller = calls.Caller(opened, recorder, account=given.account)
+        opened = await stack.enter_async_context(connections.of(team, settings.account))
+        caller = calls.Caller(opened, recorder, account=settings.account)
         toolsets = connections.toolsets()
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
@@ -304,11 +304,11 @@ async def open_roles(
             recorder=recorder,
             request=_with_earlier(request, nonce) if request.after else request,
             caller=caller,
-            account=given.account,
+            account=settings.account,
             nonce=nonce,
             tools=tools,
             toolsets=toolsets,
-            inputs=lambda: (*recorder.state.inputs, *given.uploaded),
+            inputs=lambda: (*recorder.state.inputs, *settings.uploaded),
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
             level=_first_level(team, recorder, request.text),

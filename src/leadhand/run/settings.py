@@ -25,6 +25,7 @@ from leadhand.run.uploads import Uploads, digests
 
 if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
+    from leadhand.models.ledger import Account
     from leadhand.state.run_state import RunState
     from leadhand.tools.files.inputs import Inputs
 
@@ -84,6 +85,12 @@ class RunSettings:
     """A digest of what was asked for."""
     approve: tuple[Occasion, ...] | None = None
     """When a person is asked; None: as the supervisor says."""
+    account: "Account | None" = None
+    """What it may spend, from its admission on; `None`: no limit."""
+    uploaded: tuple[str, ...] = ()
+    """The paths of its uploaded files, once they are there."""
+    turn: asyncio.Event | None = None
+    """Set once it may work; `None`: at once."""
 
     def kept(self, state: "RunState") -> "RunSettings":
         """Those of a recorded run's own, and these limits for the others."""
