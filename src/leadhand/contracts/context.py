@@ -1,9 +1,11 @@
-"""The context of a run, which no model sees: never stored, logged or shown."""
+"""The context of a run, which no model sees: never stored, logged or shown; and the single tools
+that receive it, in toolsets too, which are recognised by their methods: importing pydantic-ai takes
+seconds. Pure."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, cast, get_args, get_origin, get_type_hints
 
 from pydantic import JsonValue
@@ -42,10 +44,86 @@ class ToolContext(Generic[C_co]):
     """Whether a person has approved this call."""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """One tool, or a toolset whose tools are known only when it is used."""
+
+    name: str | None
+    """The tool's name for the model; None for a toolset."""
+    tool: object
+    ids: tuple[str, ...] = ()
+    """The ids of the toolsets that contain it, and its own."""
+
+    @property
+    def thing(self) -> object:
+        """The function or toolset itself, the same one under any name."""
+        return getattr(self.tool, "function", self.tool)
+
+    @property
+    def key(self) -> object:
+        """Equal for entries with the same function or toolset."""
+        try:
+            hash(self.thing)
+        except TypeError:
+            return id(self.thing)
+        return self.thing
+
+    @property
+    def label(self) -> str:
+        if self.name is not None:
+            return f"the tool {self.name!r}"
+        kind = type(self.thing).__name__
+        return f"the toolset {kind} {self.ids[-1]!r}" if self.ids else f"a toolset, {kind}"
+
+
+def tool_name(tool: object) -> str | None:
+    """The name of a worker's tool; None for a toolset, whose tools are known when it is used."""
+    if isinstance(tool, str):
+        return tool
+    name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def unwrapped(tool: object) -> Iterator[ToolEntry]:
+    """The single tools in `tool`; a toolset of unknown content is one entry."""
+    if not _is_toolset(tool):
+        yield ToolEntry(tool_name(tool), tool)
+        return
+    id = getattr(tool, "id", None)
+    wrapped, several, tools = (getattr(tool, key, None) for key in ("wrapped", "toolsets", "tools"))
+    if wrapped is not None:
+        found = [_renamed(one, tool) for one in unwrapped(wrapped)]
+    elif isinstance(several, Sequence):
+        found = [one for part in cast("Sequence[object]", several) for one in unwrapped(part)]
+    elif isinstance(tools, Mapping):
+        named = cast("Mapping[str, object]", tools)
+        found = [ToolEntry(name, one) for name, one in named.items()]
+    else:
+        found = [ToolEntry(None, tool)]
+    for one in found:
+        yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
+
+
+def _is_toolset(tool: object) -> bool:
+    return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
+
+
+def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
+    if one.name is None:
+        return one
+    prefix, names = getattr(wrapper, "prefix", None), getattr(wrapper, "name_map", None)
+    name = one.name
+    if isinstance(names, Mapping):
+        given = cast("Mapping[str, str]", names)
+        name = next((new for new, old in given.items() if old == name), name)
+    return replace(one, name=f"{prefix}_{name}" if isinstance(prefix, str) and prefix else name)
+
+
 def check_contexts(of: str, tools: Iterable[object]) -> None:
     """Raises `InputError` if a model would fill the `ctx` of one of the tools `of` a worker."""
-    for tool, function in _functions(tools):
-        if getattr(tool, "takes_ctx", False):
+    for one in (one for tool in tools for one in unwrapped(tool)):
+        function = one.thing
+        if getattr(one.tool, "takes_ctx", False) or not callable(function):
             continue
         with suppress(TypeError, ValueError):  # it has no known signature
             first = next(iter(inspect.signature(function).parameters.values()), None)
@@ -59,23 +137,9 @@ def check_contexts(of: str, tools: Iterable[object]) -> None:
 
 def context_types(tools: Iterable[object]) -> Iterator[tuple[str, object]]:
     """The names of the functions that say which context they take, with its type."""
-    for _, function in _functions(tools):
+    for function in (one.thing for tool in tools for one in unwrapped(tool)):
         with suppress(NameError, TypeError, AttributeError):  # some names only type checkers know
             for hint in get_type_hints(function).values():
                 for part in (hint, *get_args(hint)):  # of RunContext[ToolContext[C]] the second
                     if get_origin(part) is ToolContext:
                         yield getattr(function, "__name__", repr(function)), get_args(part)[0]
-
-
-def _functions(tools: Iterable[object]) -> Iterator[tuple[object, Callable[..., object]]]:
-    for tool in tools:
-        several, named = getattr(tool, "toolsets", ()), getattr(tool, "tools", {})
-        if wrapped := getattr(tool, "wrapped", None):
-            yield from _functions((wrapped,))
-        if isinstance(several, Sequence):
-            yield from _functions(cast("Sequence[object]", several))
-        if isinstance(named, Mapping):
-            yield from _functions(cast("Mapping[str, object]", named).values())
-        function = getattr(tool, "function", tool)
-        if callable(function):
-            yield tool, function

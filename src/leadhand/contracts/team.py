@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, JsonValue
 from typing_extensions import Unpack
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.context import Out_co, check_contexts
+from leadhand.contracts.context import Out_co, check_contexts, tool_name
 from leadhand.contracts.data import Many, argument, check_fields, check_return
 from leadhand.contracts.ladder import Ladder, NamedRung, Retry, RetryRules, Rung
 from leadhand.contracts.planner_kinds import KINDS, PlannerKind
@@ -389,11 +389,3 @@ def model_name(spec: ModelSpec) -> str:
         return spec
     system, name = getattr(spec, "system", None), getattr(spec, "model_name", None)
     return f"{system}:{name}" if system and name else type(spec).__name__
-
-
-def tool_name(tool: object) -> str | None:
-    """The name of a worker's tool; None for a toolset, whose tools are known when it is used."""
-    if isinstance(tool, str):
-        return tool
-    name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
-    return name if isinstance(name, str) else None

@@ -1,66 +1,14 @@
-"""The single tools of a worker, including those in wrapped toolsets, which are recognised by
-their methods: importing pydantic-ai takes seconds. Pure."""
+"""What the tools of a team's workers are like: shared, or read-only. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from collections.abc import Iterator
 
-from leadhand.contracts.team import Team, Worker, tool_name
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEntry:
-    """One tool, or a toolset whose tools are known only when it is used."""
-
-    name: str | None
-    """The tool's name for the model; None for a toolset."""
-    thing: object
-    """The function or toolset itself, the same one under any name."""
-    ids: tuple[str, ...] = ()
-    """The ids of the toolsets that contain it, and its own."""
-
-    @property
-    def key(self) -> object:
-        """Equal for entries with the same function or toolset."""
-        try:
-            hash(self.thing)
-        except TypeError:
-            return id(self.thing)
-        return self.thing
-
-    @property
-    def label(self) -> str:
-        if self.name is not None:
-            return f"the tool {self.name!r}"
-        kind = type(self.thing).__name__
-        return f"the toolset {kind} {self.ids[-1]!r}" if self.ids else f"a toolset, {kind}"
+from leadhand.contracts.context import ToolEntry, unwrapped
+from leadhand.contracts.team import Team, Worker
 
 
 def tools_of(worker: Worker) -> Iterator[ToolEntry]:
     for tool in worker.tools:
         yield from unwrapped(tool)
-
-
-def unwrapped(tool: object) -> Iterator[ToolEntry]:
-    """The single tools in `tool`; a toolset of unknown content is one entry."""
-    if not _is_toolset(tool):
-        yield ToolEntry(tool_name(tool), getattr(tool, "function", tool))
-        return
-    id = getattr(tool, "id", None)
-    wrapped, several, tools = (getattr(tool, key, None) for key in ("wrapped", "toolsets", "tools"))
-    if wrapped is not None:
-        found = [_renamed(one, tool) for one in unwrapped(wrapped)]
-    elif isinstance(several, Sequence):
-        found = [one for part in cast("Sequence[object]", several) for one in unwrapped(part)]
-    elif isinstance(tools, Mapping):
-        found = [
-            ToolEntry(name, getattr(one, "function", one))
-            for name, one in cast("Mapping[str, object]", tools).items()
-        ]
-    else:
-        found = [ToolEntry(None, tool)]
-    for one in found:
-        yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
 
 
 def is_read_only(worker: Worker) -> bool:
@@ -83,21 +31,6 @@ def may_start_early(worker: Worker, team: Team) -> bool:
         if one.name == worker.fallback or (worker.role is not None and one.role == worker.role)
     )
     return is_read_only(worker) and all(map(is_read_only, others))
-
-
-def _is_toolset(tool: object) -> bool:
-    return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
-
-
-def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
-    if one.name is None:
-        return one
-    prefix, names = getattr(wrapper, "prefix", None), getattr(wrapper, "name_map", None)
-    name = one.name
-    if isinstance(names, Mapping):
-        given = cast("Mapping[str, str]", names)
-        name = next((new for new, old in given.items() if old == name), name)
-    return replace(one, name=f"{prefix}_{name}" if isinstance(prefix, str) and prefix else name)
 
 
 def sharing_problems(team: Team) -> Iterator[str]:

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
-from leadhand.contracts.context import ToolContext
-from leadhand.contracts.tools import unwrapped
+from leadhand.contracts.context import ToolContext, unwrapped
 from leadhand.errors import InputError
 from leadhand.threads import DaemonThreads
 from leadhand.workers.open_toolsets import RunToolsets
