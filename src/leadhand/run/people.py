@@ -49,6 +49,8 @@ _log = logging.getLogger("leadhand")
 
 
 class People:
+    """The `ports.Person` of a run, whose methods are explained there."""
+
     def __init__(
         self,
         recorder: Recorder,
@@ -80,7 +82,6 @@ class People:
         self._replies: dict[str | None, RunMessage] = {}
         self._replied: dict[str | None, asyncio.Event] = {}
         self.waiting: set[str] = set()
-        """The tasks whose nested runs wait for nothing but the person."""
         self._wake_up: Callable[[], None] | None = None
         self._leaves = False
 
@@ -90,7 +91,6 @@ class People:
 
     @property
     def answers_later(self) -> bool:
-        """Whether all replies may come long after the run's process has ended."""
         path = self._recorder.path
         replied = any(f"{key or ''}/".startswith(path) for key in self._first._replies)
         return self._ask is None and not replied
@@ -109,15 +109,12 @@ class People:
 
     @property
     def leaves(self) -> bool:
-        """Whether the run, and the run around it, end now because everything left waits."""
         return self._first._leaves
 
     def leave(self) -> None:
-        """End the nested runs as if their process were lost."""
         self._first._leaves = True
 
     def hold(self, *, waits: bool, wake_up: Callable[[], None] | None = None) -> bool:
-        """Note whether everything left of the run waits for the person; see `ports.Person`."""
         self._wake_up = wake_up
         self._rest(waits=waits)
         return waits and self._around is None
@@ -162,7 +159,6 @@ class People:
             self._record_question(task.id, task_question(task, outcome, others))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """What the worker of `task` should know; `None` if the person gave no answer."""
         reply = self._recorder.state.tasks[task.id].reply
         if reply is None:
             reply = await self._reply(task.id, patiently=True)
@@ -180,7 +176,6 @@ class People:
         self._record_question(task.id, text, paused=paused, attempt=attempt, work=work)
 
     async def ask_about_calls(self, task: Task) -> bool:
-        """Whether the person has replied about the calls of the paused attempt at `task`."""
         return await self._reply(task.id, patiently=True) is not None
 
     def post_plan_question(self, question: str) -> None:
@@ -195,11 +190,7 @@ class People:
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """The verdict on the proposed plan; `None` if the question stays open.
-
-        A plan that the person sends instead is checked, and they are asked again, `UNSOUND_PLANS`
-        times. Without `patiently` the run does not wait for a later answer.
-        """
+        """After a plan with problems they are asked again, `UNSOUND_PLANS` times."""
         state = self._recorder.state
         self.post_plan_question(question)
         for _ in range(UNSOUND_PLANS):
