@@ -23,7 +23,16 @@ from leadhand_teams.review.syntax import is_test
 
 def commits(repo: Path, number: int, skip: int) -> list[str]:
     """The newest `number` commits after the first `skip` that change Python outside of tests."""
-    command = ["git", "-C", str(repo), "log", "--no-merges", "--format=%x00%H", "--name-only"]
+    command = [
+        "git",
+        "-C",
+        str(repo),
+        "log",
+        "--no-merges",
+        "--no-renames",
+        "--format=%x00%H",
+        "--name-only",
+    ]
     log = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: list[str] = []
     for part in log.split("\0")[1:]:

@@ -90,22 +90,30 @@ class Confidence:
         families: Mapping[str, str],
         *,
         facts: AbstractSet[str] = frozenset(),
+        questions: AbstractSet[str] = frozenset(),
     ) -> None:
         """`families` maps rules to families, for rules that are not in the table; `facts` are the
-        rules whose hits need no judgement."""
+        rules whose hits need no judgement, `questions` those about what a change removes that
+        shows that it is meant so: of these only labels on ordinary commits count."""
         self._table = table
         self._families = families
         self._facts = facts
+        self._questions = questions
         self._labelled: defaultdict[str, list[Hits]] = defaultdict(list)
         for hits in table.rules.values():
             self._labelled[hits.family].append(hits)
 
     @classmethod
-    def of(cls, rules: Iterable[LensRule]) -> "Confidence":
-        """The confidence of `rules` by the table of the review team."""
+    def of(cls, rules: Iterable[LensRule], *, deliberate: bool = False) -> "Confidence":
+        """The confidence of `rules` by the table of the review team, in a change that may show
+        that it is `deliberate`."""
         known = tuple(rules)
-        facts = frozenset(rule.id for rule in known if rule.fact)
-        return cls(load_table(), {rule.id: rule.family for rule in known}, facts=facts)
+        return cls(
+            load_table(),
+            {rule.id: rule.family for rule in known},
+            facts=frozenset(rule.id for rule in known if rule.fact),
+            questions=frozenset(rule.id for rule in known if rule.removal and deliberate),
+        )
 
     def __call__(self, rule: str) -> Rating:
         """100 for a fact, else 100 x the expected share of true hits, rounded down, and why.
@@ -124,6 +132,11 @@ class Confidence:
     def _measured(self, rule: str) -> Rating:
         if rule in self._facts:
             return Rating(100, "fact")
+        if rule in self._questions:
+            every = self._table.rules.values()
+            k, n = sum(one.ordinary_k for one in every), sum(one.ordinary_n for one in every)
+            why = f"the change shows that it is meant so; in ordinary commits {_right(k, n)}"
+            return Rating(100 * k // max(n, 1), why=why)
         own = self._table.rules.get(rule)
         family = own.family if own else self._families.get(rule, "")
         prior = self._table.prior

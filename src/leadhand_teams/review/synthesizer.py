@@ -31,6 +31,7 @@ from leadhand_teams.review.chunks import Chunks
 from leadhand_teams.review.coverage import COUNTED, coverage
 from leadhand_teams.review.diff_rows import around, header
 from leadhand_teams.review.ignores import Ignores
+from leadhand_teams.review.intention import is_deliberate
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_shown
@@ -47,6 +48,8 @@ _WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS.items()}}
 """Ranks lenses among findings of the same severity and confidence: the heavier first."""
+MAX_QUESTIONS = 2
+"""The most questions that one change is asked about what it removes; the rest is suppressed."""
 _MAX_AROUND_CHARS = 40_000
 _SHOWN_AROUND = 3
 _MAX_SHOWN_CHARS = 4_000
@@ -137,7 +140,7 @@ class FindingsSynthesizer:
         gathered = gather(
             list(self._reports(results)),
             quotes=self._quotes,
-            rating=Confidence.of(rules()),
+            rating=Confidence.of(rules(), deliberate=is_deliberate(self._change)),
             threshold=self._threshold,
             baseline=self._baseline,
             equivalent=equivalent(),
@@ -207,6 +210,8 @@ class FindingsSynthesizer:
             look=self._look,
             weights=WEIGHTS,
         )
+        questions = [one for one in review.look if one.rule in _removals()]
+        look = [one for one in review.look if one not in questions[MAX_QUESTIONS:]]
         notes_of_files = (note for _, one in self._reports(results) for note in one.not_assessed)
         about_itself = (
             *self._change.settings.notes(review, is_patch=self._change.base is None),
@@ -215,13 +220,14 @@ class FindingsSynthesizer:
         )
         review = review.model_copy(
             update={
+                "look": tuple(look),
+                "suppressed": (*questions[MAX_QUESTIONS:], *review.suppressed),
                 "coverage": coverage(self._change, notes_of_files),
                 "notes": about_itself,
                 "refutations": judged.refutations,
                 "hidden_by_ignores": tuple(sorted(one.id for one in gathered.ignored)),
                 "code": {
-                    one.id: self._code(one)
-                    for one in (*review.findings, *review.look)[:_MAX_WITH_CODE]
+                    one.id: self._code(one) for one in (*review.findings, *look)[:_MAX_WITH_CODE]
                 },
             }
         )

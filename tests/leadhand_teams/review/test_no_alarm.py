@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from leadhand.contracts.answer import Finding
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis.findings import Review
+from leadhand_teams.review.change import Change
 from leadhand_teams.review.rules import rules
 from leadhand_teams.review.snapshot import write_snapshot
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
@@ -53,16 +54,20 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repo.folder
 
 
-def review(folder: Path, repo: Path, revision: str) -> list[Finding]:
-    """What the whole team says of removals, wherever in the review."""
-    change = write_snapshot(folder / "change", repo=repo, revision=revision)
+def reviewed(change: Change) -> Review:
+    """The review of the whole team, in this process."""
     team = review_team(change)
     workers = tuple(dataclasses.replace(one, isolate="none") for one in team.workers)
     supervisor = Supervisor(
         dataclasses.replace(team, workers=workers), synthesizer=FindingsSynthesizer(change)
     )
     answer = asyncio.run(supervisor.run("Review it", batches=template_batches(change)))
-    found = Review.model_validate(answer.output)
+    return Review.model_validate(answer.output)
+
+
+def review(folder: Path, repo: Path, revision: str) -> list[Finding]:
+    """What the whole team says of removals, wherever in the review."""
+    found = reviewed(write_snapshot(folder / "change", repo=repo, revision=revision))
     removals = {rule.id for rule in rules() if rule.removal}
     every = (*found.findings, *found.look, *found.suppressed)
     return [one for one in every if one.rule in removals]

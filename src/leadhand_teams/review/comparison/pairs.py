@@ -26,6 +26,7 @@ from leadhand_teams.review.comparison.edits import BothSides, Edit, edits
 from leadhand_teams.review.comparison.guards import raised, subjects_of
 from leadhand_teams.review.comparison.learned import BaseNames
 from leadhand_teams.review.comparison.parts import Kind, Part
+from leadhand_teams.review.intention import states_fix
 from leadhand_teams.review.syntax import is_test
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -141,6 +142,7 @@ class DefinitionPairs:
         return DefinitionPairs(change)
 
     def __init__(self, change: Change) -> None:
+        self._is_stated_fix = states_fix(change)
         self._files = [
             file for file in change.files if file.language == "python" and not is_test(file.path)
         ]
@@ -237,7 +239,10 @@ class DefinitionPairs:
 
     @functools.cached_property
     def only_removes(self) -> bool:
-        """Whether all that the change does to code is to take a few lines away."""
+        """Whether all that the change does to code is to take a few lines away, for no stated
+        reason: what a fix takes away was wrong."""
+        if self._is_stated_fix:
+            return False
         removed = sum(bool(line.strip()) for line in self._removed_lines())
         added = sum(bool(line.strip()) for line in self._added_lines())
         if not added <= removed <= _FEW_LINES:

@@ -68,7 +68,9 @@ def parts_in(definition: Definition, nodes: Iterable[ast.AST]) -> Iterator[Part]
 
 
 def written(node: ast.expr) -> str:
-    """The dotted name of a decorator or base, without what it is called with."""
+    """The dotted name of a decorator or base, without what it is called or parametrised with."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
     return syntax.dotted(node.func if isinstance(node, ast.Call) else node)
 
 

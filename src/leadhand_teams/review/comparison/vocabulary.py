@@ -18,7 +18,9 @@ _LIMITS = re.compile(
     r"^max_|_max$|_max_|^max[A-Z]|limit|quota|^timeout$|_timeout|timeout_|max_?size|maxsize"
     r"|^maximum_|_depth$|maxlen|^max$"
 )
-_NOT_LIMITS = re.compile(r"limited|delimit|unlimited|limits?_?choices|rlimit|callback|handle|error")
+_NOT_LIMITS = re.compile(
+    r"limited|delimit|unlimited|limits?_?choices|rlimit|callback|handle|error|max_(?:u?int|[iu]\d)"
+)
 _ACCESS = words_of("comparison.access")
 _DENIALS = words_of("comparison.denials")
 _ENCODERS = words_of("comparison.encoders")
@@ -68,6 +70,8 @@ def about_access(names: Iterable[str]) -> bool:
 
 def is_limit(name: str) -> bool:
     """Whether a parameter, keyword or constant of this name limits something."""
+    if name == "MAX":
+        return False  # the name of a member rather than of a limit
     lower = name if name.isupper() is False else name.lower()
     return bool(_LIMITS.search(lower)) and not _NOT_LIMITS.search(lower)
 

@@ -42,6 +42,8 @@ _HOLE = re.compile(
     rf"\b(?:{pattern_of('history.hole').pattern})\b|^merge commit from fork$", re.IGNORECASE
 )
 """Fixes of security holes, whatever else the subject says; the last is GitHub's for an advisory."""
+_OTHER_WORK = re.compile(r"(?:feat|refactor|perf|chore|docs|style|build|ci|tests?)(?:\(.*?\))?!?:")
+"""How conventional commits that are no fix begin."""
 _COMMON = re.compile(
     r"(?:import|from|include|using|package|use|require|export)\s|(?:#|//|/?\*|--|<!--|;|\"\"\"|'''|@|:)"
     r"|(?:(?:async\s+)?def|class)\s|__all__\b|raise NotImplementedError|except \w+(?: as \w+)?:$"
@@ -100,7 +102,9 @@ def _undone(
     change: Change, git_dir: Path, patch: FilePatch, file: ChangedFile
 ) -> tuple[int, Finding] | None:
     """How many lines of the fix `file` undoes, and the finding; `None` if it keeps it."""
-    removed, added = _net(file.removed.values(), file.added.values())
+    # What moves to another file is still there.
+    written = (text for one in change.files for text in one.added.values())
+    removed, added = _net(file.removed.values(), written)
     their_removed, their_added = _net(
         (text for hunk in patch.hunks for text in hunk.removed),
         (text for hunk in patch.hunks for text in hunk.added),
@@ -179,7 +183,10 @@ def _is_distinctive(text: str) -> bool:
 def _is_fix(commit: Commit) -> bool:
     """Whether the subject of `commit` says that it fixes behaviour."""
     subject = commit.subject
-    return bool(_HOLE.search(subject) or (_FIX.search(subject) and not _NO_FIX.search(subject)))
+    if _HOLE.search(subject):
+        return True
+    other = _NO_FIX.search(subject) or _OTHER_WORK.match(subject)
+    return bool(_FIX.search(subject)) and not other
 
 
 def _in_string(tree: ast.Module | None, line: int) -> bool:

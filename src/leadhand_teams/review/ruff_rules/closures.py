@@ -118,6 +118,10 @@ def shrinks(hit: RuffHit) -> str | None:
     else:
         name, _, method = dotted(node.func).rpartition(".")
     rebound = any(_is_name(one, name) for one in walk_scope(loop.body))
+    statement = hit.tree.statement(node)
+    last = hit.tree.block(statement)[-1] if statement is not None else node
+    if any(isinstance(one, ast.Return | ast.Break) for one in walk_scope([last])):
+        return None  # the loop ends there
     if not name or rebound or method not in ("del", "remove", "pop", "popitem", "clear", "discard"):
         return None
     # Other types than the builtin ones may allow the change; only those have `remove`.

@@ -80,6 +80,15 @@ def logged_outside_handler(hit: RuffHit) -> str | None:
     return f"`{owner}.exception` is called outside an `except` block."
 
 
+def logging_arguments(hit: RuffHit) -> str | None:
+    """Not a message with `{}`, which a logger of the project's own fills."""
+    match hit.call:
+        case ast.Call(args=[ast.Constant(value=str() as text), *_]) if "{" in text:
+            return None
+        case _:
+            return ruff_message(hit)
+
+
 def misleading_strip(hit: RuffHit) -> str | None:
     """Only if the argument looks like an affix: letters, and one character twice."""
     match hit.call:

@@ -10,7 +10,9 @@ _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|testing|spec|__tests__|test_[^/]*)/"
     r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[._](?:tests?|spec)\.\w+)$"
 )
-_PROSE = (".md", ".rst", ".txt", ".po", ".lock", ".json", ".svg", ".csv", ".html", ".css", ".map")
+_PROSE = (
+    ".md", ".rst", ".txt", ".in", ".po", ".lock", ".json", ".svg", ".csv", ".html", ".css", ".map",
+)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=2)

@@ -67,6 +67,8 @@ def test_a_list_that_shrinks_under_its_loop_is_found(tmp_path: Path) -> None:
         "def f(xs):\n    for x in xs:\n        if x:\n          xs.remove(x)\n          break\n",
         "def f(xs):\n    for i, x in enumerate(xs):\n        if x:\n            return xs.pop(i)\n",
         "def f(xs, ys):\n    for x in xs:\n        ys.remove(x)\n",
+        "def f(xs):\n    for x in xs:\n        if x:\n            xs.remove(x)\n            try:\n"
+        "                return int(x)\n            except ValueError:\n                raise\n",
         "def f(headers):\n    for k in headers.keys():\n        del headers[k]\n",
         "class A(dict):\n    def f(self):\n        for k in self.keys():\n"
         "            self.pop(k)\n",

@@ -75,6 +75,8 @@ def test_a_bug_that_the_linter_knows_is_found(tmp_path: Path, rule: str, text: s
         "    @x.setter\n    def x(self, v): ...\n",
         "from typing import overload\n@overload\ndef f(x: int) -> int: ...\n"
         "@overload\ndef f(x: str) -> str: ...\ndef f(x): return x\n",
+        # a logger of the project's own, which fills braces
+        "from app import logging\nlog = logging.getLogger()\nlog.info('{} found', 3)\n",
         # the last value of a script or cell
         "x = 3\nx == 3\n",
     ],

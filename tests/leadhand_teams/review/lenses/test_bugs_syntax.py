@@ -113,6 +113,12 @@ def test_a_file_that_did_not_parse_before_is_not_blamed_on_the_change(tmp_path: 
     assert "it did not before" in seen.not_assessed[0].why
 
 
+def test_a_file_that_parsed_and_did_not_compile_before_is_not_blamed_on_it(tmp_path: Path) -> None:
+    before = "if x:\n    continue\n"
+    seen = report(make_change(tmp_path, {"a.py": f"y = 1\n{before}"}, {"a.py": before}))
+    assert seen.findings == ()
+
+
 def test_syntax_that_is_newer_than_this_python_is_not_an_error(tmp_path: Path) -> None:
     text = "type Alias = int\nname = 'x'\nprint(t'{name}')\n"
     assert report(make_change(tmp_path, {"a.py": text})).findings == ()

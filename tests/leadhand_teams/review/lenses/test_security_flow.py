@@ -142,6 +142,14 @@ GOOD: dict[str, str] = {
     "a redirect within the site": (
         f"{_FLASK}@app.route('/go')\ndef f():\n    return redirect('/u/' + request.args['n'])\n"
     ),
+    "a redirect back to where the visitor was": (
+        f"{_FLASK}@app.route('/go')\ndef f():\n"
+        "    return redirect(request.headers.get('Referer') or '/')\n"
+    ),
+    "columns that are keys of the program's own": (
+        "def f(db, n):\n    row = {'a': n}\n    names = ','.join(row.keys())\n"
+        "    db.execute(f\"SELECT {names} FROM t WHERE b = 'c'\")\n"
+    ),
     "a pickle made and read here": (
         "import pickle\ndef f(x):\n    data = pickle.dumps(x)\n    return pickle.loads(data)\n"
     ),

@@ -29,7 +29,7 @@ _FEW = 6
 """The most edits of a definition with which one of them is asked about."""
 _CLOSING = syntax.word_set(
     "close aclose release quit disconnect shutdown terminate unlink cleanup stop join kill wait"
-    " rmtree flush commit rollback unlock detach dispose"
+    " rmtree unlock detach dispose"
 )
 _CLOSERS = syntax.word_set("enter_context enter_async_context closing aclosing callback ExitStack")
 _TASKS = syntax.word_set(

@@ -161,7 +161,10 @@ def case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     text = ast.dump(test)
     if any(isinstance(one, ast.If) and ast.dump(one.test) == text for one in edit.above):
         return ""  # it stands in a block with the same condition
-    came = (one.new for one in pair.edits if one.new is not None and node in one.above)
-    if any(names_in(test) & names_in(one) for one in came):
+    came = (
+        one.new for one in pair.edits
+        if node in one.above or isinstance(one.new, ast.expr | ast.keyword)
+    )  # fmt: skip
+    if any(one is not None and names_in(test) & names_in(one) for one in came):
         return ""  # the condition is written in another way
     return f"Does `{shown(ast.unparse(test))}` no longer matter? {pair.place} asked for it here."

@@ -160,8 +160,7 @@ def _skipped(file: ChangedFile, why: str) -> NotAssessed:
 def _excuse(file: ChangedFile, number: int) -> str | None:
     """Why the file need not be valid Python 3, or `None`; `number` is the line of the error."""
     if file.status != "added":
-        is_new = file.base_tree is not None or not _refused(file.base)
-        return None if is_new else "it did not before the change either"
+        return "it did not before the change either" if _refused(file.base) else None
     near = file.head_lines[max(0, number - 2) : number]
     # Braces in a string of broken code are no template.
     unquoted = [line for line in near if '"' not in line and "'" not in line]

@@ -51,6 +51,10 @@ def statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     new = pair.new
     if not comparison.only_removes or new is None or not names_in(node) <= new.names:
         return ""
+    if any(one.old is None and isinstance(one.new, ast.stmt) for one in pair.edits):
+        return ""  # another statement does it now
+    if any(one.old is not None and one.kept and node in ast.walk(one.old) for one in pair.edits):
+        return ""  # it went with the condition before it
     text = ast.unparse(node)
     if comparison.rewrites(called_in(node)) or squeezed(text) in squeezed("".join(new.lines)):
         return ""

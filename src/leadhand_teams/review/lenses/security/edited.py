@@ -265,8 +265,10 @@ def _is_made_elsewhere(call: ast.Call, sides: DefinitionPairs) -> bool:
     if isinstance(call.func, ast.Name) and sides.added_words[name]:
         return True
     texts = [text]
-    if isinstance(call.func, ast.Attribute) and call.args:  # also on a further step of the value
+    if isinstance(call.func, ast.Attribute) and call.args:
+        # Also on a further step of the value, or with other arguments.
         texts.append(text.removeprefix(ast.unparse(call.func.value)))
+        texts.append(f"{ast.unparse(call.func)}(")
     if any(squeezed(one) in sides.added_text for one in texts):
         return True
     return name in sides.deleted and not vocabulary.checks(name)

@@ -304,6 +304,8 @@ def _deleted(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     strong = [guard for guard in old.guards if guard.strong]
     calls_super = "super" in old.call_counts
     hook = next((name for name in map(written, node.decorator_list) if vocabulary.guards(name)), "")
+    if hook and sides.added_words[hook.rsplit(".", 1)[-1]]:
+        return  # the check has another name
     if hook:
         question = (
             f"Does `{owner.name}` need no `@{hook}` on `{last}`? The method was removed here."

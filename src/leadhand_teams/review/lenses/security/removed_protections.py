@@ -27,6 +27,8 @@ from leadhand_teams.review.syntax import is_test
 _CALL, _FUNCTION = "security/removed-call", "security/removed-check"
 _WEAK = frozenset(f"security/removed-{name}" for name in ("clause", "wrapper", "fallback", "limit"))
 """Rules that see what is missing, and not whether it protected: they don't judge rewritten code."""
+_FOR_DEVELOPERS = re.compile(r"(?:^|[/_-])(?:docs?|dev|tests?)\b")
+"""Requirements that only documentation and development have."""
 _COMPARISONS: tuple[Callable[[Pair, DefinitionPairs], Iterator[Removal]], ...] = (
     refusals.find,
     lambda pair, sides: of_edits(pair, sides, edited.FIRST),
@@ -79,6 +81,8 @@ def _floors(file: ChangedFile) -> Iterator[Removal]:
     """Requirements in `file` that now allow an older release."""
     name = file.path.rsplit("/", 1)[-1].lower()
     if not (name in ("setup.py", "setup.cfg", "pyproject.toml") or "requirements" in file.path):
+        return
+    if _FOR_DEVELOPERS.search(file.path):
         return
     now = dict(filter(None, map(_floor, file.added.values())))
     for line, text in file.removed.items():

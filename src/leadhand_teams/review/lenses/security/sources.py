@@ -113,10 +113,14 @@ def returned(
         return Value(Trust.CLEAN, made_by=name, text=args[0].text, holes=args[0].holes)
     if receiver is None or last not in (*_RETURN_RECEIVER, "join"):
         return Value(Trust.UNKNOWN, f"{name}()", made_by=name)
+    if last == "keys" and receiver.trust is not Trust.REMOTE:
+        return UNKNOWN  # the keys of a dict of the program's own
     if last == "join":
         return args[0].whole() if args else UNKNOWN
     if last in ("replace", "joinpath", "with_name", "get"):
         found = values.merge([one.whole() for one in (receiver, *args)])
+        if last == "get" and args and "refer" in args[0].text.lower():
+            found = found._replace(safe_for=found.safe_for | {"url"})  # back to where they were
         is_item = last == "get" and found.trust is Trust.REMOTE
         return found._replace(made_by="item") if is_item else found
     return receiver.whole() if receiver.built else receiver

@@ -149,6 +149,8 @@ def _entries(
         line = next(
             (n for text in (*lost, *before) for n in span(before[text]) if pair.removes(n)), 0
         )
+        if rule == "entry" and sides.removed_words[_word(lost[0])] > 1:
+            return  # what it names goes, too
         if line and not sides.added_words[_word(lost[0])]:
             ask = "harmless now" if rule == "entry" else "no longer needed"
             question = f"Is `{shown(lost[0])}` {ask}? It was removed from `{name}`."
