@@ -89,6 +89,16 @@ def logging_arguments(hit: RuffHit) -> str | None:
             return ruff_message(hit)
 
 
+def unsafe_loader(hit: RuffHit) -> str | None:
+    """Not a name that the module gives a safe loader."""
+    loaders = {ast.unparse(one.value) for one in hit.call.keywords} if hit.call else set[str]()
+    for node in hit.tree.nodes(ast.Assign):
+        names = {ast.unparse(one) for one in node.targets}
+        if names & loaders and "SafeLoader" in ast.unparse(node.value):
+            return None
+    return ruff_message(hit)
+
+
 def misleading_strip(hit: RuffHit) -> str | None:
     """Only if the argument looks like an affix: letters, and one character twice."""
     match hit.call:

@@ -156,6 +156,10 @@ GOOD: dict[str, str] = {
     "YAML with the safe loader": (
         "import yaml\ndef f(t):\n    return yaml.load(t, Loader=yaml.SafeLoader)\n"
     ),
+    "YAML with the safe loader under another name": (
+        "import yaml\n_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)\n"
+        "def f(t):\n    return yaml.load(t, Loader=_LOADER)\n"
+    ),
     "a tar archive with a filter": (
         "import tarfile\ndef f(p):\n    tarfile.open(p).extractall('/x', filter='data')\n"
     ),

@@ -105,6 +105,11 @@ def turned(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     test = next((one for one in edit.above if isinstance(one, ast.If | ast.While)), None)
     if sum(test in one.above for one in pair.edits) > 1 and test is not None:
         return ""  # the branches may have changed places
+    around = edit.above[0] if edit.above else None
+    if isinstance(around, ast.IfExp) and pair.new is not None:
+        choices = (one for one in pair.new.nodes if isinstance(one, ast.IfExp) and one.test is new)
+        if any(ast.dump(one.body) != ast.dump(around.body) for one in choices):
+            return ""  # the values have
     match old, new:
         case ast.Compare(ops=[op], left=left), ast.Compare(ops=[now], left=left_now):
             turned = type(now) in _TURNED[type(op)] and ast.dump(left) == ast.dump(left_now)
