@@ -11,11 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.test_docs import PAGES, ROOT, blocks
 
 HERE = Path(__file__).parent
+CACHE = ROOT / ".mypy_cache"
 STRICT = {
     "typeCheckingMode": "strict",
     "pythonVersion": "3.11",
@@ -35,10 +34,8 @@ follow_imports = skip
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All code, each block a module of its own, named for its page and its line there."""
-    made = tmp_path_factory.mktemp("typed")
+def written(made: Path) -> Path:
+    """All code in that folder, each block a module of its own, named for its page and line."""
     for page in (ROOT / "README.md", *PAGES):
         every = (block for block in blocks(page) if block.language == "python")
         # Of an extra's package the types are not complete: installed or not, it is not checked.
@@ -73,10 +70,13 @@ def complaints(folder: Path, *command: str) -> str:
     return done.stdout + done.stderr if done.returncode else ""
 
 
-def test_pyright_finds_nothing_wrong(folder: Path) -> None:
-    assert complaints(folder, "basedpyright", "--pythonpath", sys.executable, ".") == ""
+def test_pyright_finds_nothing_wrong(tmp_path: Path) -> None:
+    found = complaints(written(tmp_path), "basedpyright", "--pythonpath", sys.executable, ".")
+    assert found == ""
 
 
-def test_mypy_finds_nothing_wrong(folder: Path) -> None:
-    cache = f"--cache-dir={ROOT / '.mypy_cache'}"
-    assert complaints(folder, "mypy", cache, ".") == ""
+def test_mypy_finds_nothing_wrong() -> None:
+    """In the same folder each time: so mypy knows again what has not changed."""
+    shutil.rmtree(CACHE / "typed", ignore_errors=True)
+    (CACHE / "typed").mkdir(parents=True)
+    assert complaints(written(CACHE / "typed"), "mypy", f"--cache-dir={CACHE}", ".") == ""
