@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from types import FrameType
 
 from leadhand.contracts.summary import RunSummary
@@ -83,20 +84,21 @@ async def prune(service: Service, now: dt.datetime) -> list[str]:
     """Delete finished runs that a principal started: those whose last event is older than
     `retain_s`, and those that were not to be stored and are older than `unread_s`; their ids.
     Raises `JournalError`."""
-    retain_s, unread_s = service.settings.retain_s, service.settings.unread_s
+    gone: list[str] = []
+    for by, age_s, mark in (
+        ("retention", service.settings.retain_s, "principal"),
+        (UNKEPT_BY, service.settings.unread_s, UNKEPT),
+    ):
+        if age_s is not None:
+            last = now - dt.timedelta(seconds=age_s)
+            old = await service.journal.runs(where=partial(_is_old, last, mark))
+            gone += await _erase(service, [run.run_id for run in old], by=by)
+    return gone
 
-    def is_old(run: RunSummary, age_s: float | None, field: str) -> bool:
-        return (
-            age_s is not None
-            and run.status in FINISHED
-            and run.updated_at < now - dt.timedelta(seconds=age_s)
-            and {*run.origin} >= {"tenant", "principal", field}
-        )
 
-    old = await service.journal.runs(where=lambda run: is_old(run, retain_s, "principal"))
-    gone = await _erase(service, [run.run_id for run in old], by="retention")
-    old = await service.journal.runs(where=lambda run: is_old(run, unread_s, UNKEPT))
-    return gone + await _erase(service, [run.run_id for run in old], by=UNKEPT_BY)
+def _is_old(last: dt.datetime, mark: str, run: RunSummary) -> bool:
+    is_over = run.status in FINISHED and run.updated_at < last
+    return is_over and {*run.origin} >= {"tenant", "principal", mark}
 
 
 async def erase_unkept(service: Service, run_id: str) -> None:
@@ -119,6 +121,8 @@ async def erase_unkept(service: Service, run_id: str) -> None:
 
 
 async def _erase(service: Service, run_ids: list[str], *, by: str) -> list[str]:
+    if not run_ids:
+        return []
     gone = await erase(service.journal, run_ids, by=by, at=dt.datetime.now(dt.UTC))
     for run_id in gone:
         service.records.forget(run_id)
