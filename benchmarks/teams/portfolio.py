@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from leadhand_teams.portfolio.allocating import Book, deviation, greedy, greedy_shares, optimal
-from leadhand_teams.portfolio.measures import Floats, falls, filled, market, measured
+from leadhand_teams.portfolio.inputs import HandedIn
+from leadhand_teams.portfolio.market import Floats, filled, market, nearest, weights_of
+from leadhand_teams.portfolio.orders import allocated, deviation, greedy_shares
 from leadhand_teams.portfolio.policy import Policy
-from leadhand_teams.portfolio.targets import nearest, weights_of
 
 DAYS = 252.0
 LOOKBACK, EVERY, COST = 756, 63, 0.001
@@ -46,10 +46,10 @@ def figures(folder: Path) -> None:
         "max_sharpe": Policy(target="max_sharpe"),
         "efficient_return_0.25": Policy(target="efficient_return", target_return=0.25),
     }
-    weights = {name: weights_of(policy, of, low, high) for name, policy in policies.items()}
+    weights = {name: weights_of(policy, of, (low, high)) for name, policy in policies.items()}
     print("target                  volatility off by   Sharpe ratio off by")
     for name, (_, volatility, sharpe) in gold["expected"].items():
-        got = measured(weights[name], of, risk_free=0.02)
+        got, _ = of.measured(name, weights[name], 0.02)
         assert got.volatility is not None
         assert got.sharpe is not None
         print(
@@ -61,23 +61,23 @@ def figures(folder: Path) -> None:
     exact = found == gold["discrete_max_sharpe_greedy_10000"]
     error = deviation(best, shares, last) - gold["greedy_rmse"]
     print(f"greedy allocation of 10,000: {'exact' if exact else found}, error off by {error:.0e}")
-    allocations(best, last, low, high)
+    allocations(best, last)
 
 
-def allocations(weights: Floats, last: Floats, low: Floats, high: Floats) -> None:
+def allocations(weights: Floats, last: Floats) -> None:
     """Errors of the optimal allocation beside the greedy one's, for random amounts."""
     chance = np.random.default_rng(0)
     worse, better, spent = 0, 0, True
+    assets, nothing = [str(n) for n in range(len(last))], np.zeros(len(last), dtype=np.int64)
+    policy = Policy(target="max_sharpe")
     for amount in chance.uniform(3_000, 100_000, 200):
-        book = Book(last, np.zeros(len(last), dtype=np.int64), float(amount))
-        one = greedy(weights, book)
-        other = optimal(weights, book, low=low, high=high, least_turnover=False)
-        assert one is not None
+        desk = HandedIn(assets=assets, prices=last, held=nothing, cash=float(amount), policy=policy)
+        one, other = greedy_shares(weights, last, float(amount)), allocated(desk, weights)
         assert other is not None
         errors = [deviation(weights, shares, last) for shares in (one, other)]
         worse += errors[1] > errors[0] + 1e-12
         better += errors[1] < errors[0] - 1e-12
-        spent = spent and min(book.cash_after(one), book.cash_after(other)) >= 0
+        spent = spent and min(desk.after(one).cash, desk.after(other).cash) >= 0
     print(f"optimal beside greedy, 200 amounts: {better} better, {worse} worse; cash kept: {spent}")
 
 
@@ -89,7 +89,7 @@ def walk(levels: Floats, weights: Callable[[Floats], Floats], *, band: float = 0
         target = weights(levels[start - LOOKBACK : start + 1])
         if held.any() and band:
             low, high = np.maximum(target - band, 0), np.minimum(target + band, 1)
-            target = nearest(np.clip(held, low, high), low, high)
+            target = nearest(np.clip(held, low, high), (low, high))
         traded = float(np.abs(target - held).sum())
         turnover += traded / 2 if held.any() else 0.0
         value *= 1 - COST * traded
@@ -103,7 +103,8 @@ def walk(levels: Floats, weights: Callable[[Floats], Floats], *, band: float = 0
     changes = path[1:] / path[:-1] - 1
     years = len(changes) / DAYS
     spread = float(changes.std(ddof=1)) * DAYS**0.5
-    return f"{spread:10.4f} {float(falls(path).max()):12.3f} {turnover / years:12.3f}"
+    deepest = float((1 - path / np.maximum.accumulate(path)).max())
+    return f"{spread:10.4f} {deepest:12.3f} {turnover / years:12.3f}"
 
 
 def main() -> None:
@@ -119,7 +120,7 @@ def main() -> None:
     policy = Policy(target="min_volatility")
 
     def calmest(history: Floats) -> Floats:
-        return weights_of(policy, market(history, days=DAYS), low, high)
+        return weights_of(policy, market(history, days=DAYS), (low, high))
 
     print(f"\n{dates[LOOKBACK]} to {dates[-1]}     volatility deepest fall  turnover a year")
     print("equal weights           ", walk(levels, lambda _: high / len(high)))

@@ -1,4 +1,4 @@
-"""The typed answer of the team."""
+"""The typed answer of the team. Figures are fractions of 1; None: unknown."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Measures(BaseModel):
-    """Figures of one portfolio, as fractions of 1 a year; None: unknown."""
+    """Figures of a portfolio or an asset a year, over the prices handed in."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
@@ -17,31 +17,24 @@ class Measures(BaseModel):
     sharpe: float | None = None
     max_drawdown: float | None = None
     """The deepest fall from a highest value, from 0 to 1."""
+    ref: str | None = None
+    """The place of an asset's last price."""
+    closest: str | None = None
+    """The asset with the highest correlation to it."""
+    correlation: float | None = None
 
 
-class Compared(BaseModel):
-    """Measures of what is held, of the target's weights, and of whole shares after the orders."""
-
-    before: Measures = Measures()
-    target: Measures = Measures()
-    after: Measures = Measures()
-
-
-class Weight(BaseModel):
-    """An asset's part of the portfolio's value."""
+class Position(BaseModel):
+    """An asset: its part of the portfolio's value, and the order that the policy's arithmetic
+    gives."""
 
     asset: str
     before: float
     after: float
     target: float
-
-
-class Order(BaseModel):
-    """One order that the policy's arithmetic gives."""
-
-    asset: str
     side: Literal["buy", "sell"]
     shares: int
+    """Of the order; 0: there is none."""
     price: float
     value: float
     fee: float
@@ -49,7 +42,7 @@ class Order(BaseModel):
     """The place of the price."""
     tax: float | None = None
     """Estimated, of the lots sold; None: no lots or no rates were given."""
-    lots: list[str] = []
+    lots: str = ""
     """Which lots to sell, those with the least tax first."""
 
 
@@ -61,61 +54,48 @@ class Constraint(BaseModel):
     why: str
 
 
-class Scenario(BaseModel):
-    """The change of the whole portfolio in a scenario, as a fraction of 1."""
+class BeforeAfter(BaseModel):
+    """A figure of what is held, and of what would be after the orders."""
 
     name: str
     before: float | None = None
     after: float | None = None
 
 
-class AssetFacts(Measures):
-    """What the prices say about one asset."""
-
-    asset: str
-    first: str
-    last: str
-    price: float
-    ref: str
-    """The place of the last price."""
-    closest: str | None
-    """The asset with the highest correlation to it."""
-    correlation: float | None
-
-
-class Falls(BaseModel):
-    """How far a portfolio was below its highest value at each date, from 0 to 1."""
-
-    dates: list[str] = []
-    before: list[float] = []
-    after: list[float] = []
-
-
 class Rebalanced(BaseModel):
     """What to trade so that the holdings meet the policy, and what that changes: the answer, or the
     part of it that a worker found."""
 
-    measures: Compared = Compared()
-    weights: list[Weight] = []
-    orders: list[Order] = []
+    measures: dict[str, Measures] = {one: Measures() for one in ("before", "target", "after")}
+    """Of what is held, of the target's weights, and of whole shares after the orders."""
+    weights: list[Position] = []
+    orders: list[Position] = []
+    """Of the weights those with an order; sales first, as their money pays for what is bought."""
     cash: float | None = None
     """After all orders and fees."""
     constraints: list[Constraint] = []
-    scenarios: list[Scenario] = []
+    scenarios: list[BeforeAfter] = []
+    """The change of the whole portfolio in each."""
+    falls: list[BeforeAfter] = []
+    """How far the portfolio was below its highest value, by date."""
     policy: str = ""
     """The file of the policy."""
     value: float = 0.0
     """Of shares and cash before any order."""
-    assets: list[AssetFacts] = []
+    assets: list[Measures] = []
     issues: list[str] = []
     """What is wrong with the prices and holdings that were handed in."""
     conflicts: list[str] = []
     """What two sources say differently, with both places."""
-    falls: Falls = Falls()
     note: list[str] = []
     """What the writer drafted, if that was asked for."""
     statements: list[str] = []
     """What a model added and whose citation holds."""
+
+    @property
+    def portfolios(self) -> list[Measures]:
+        """The measures that are known."""
+        return [one for one in self.measures.values() if one.volatility is not None]
 
     @property
     def broken(self) -> list[Constraint]:

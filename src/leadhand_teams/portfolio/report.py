@@ -1,31 +1,60 @@
-"""The report of an answer, and the files of `run --out`."""
+"""The supervisor's answer: results cross-checked, put together and shown. No worker writes it."""
 
 import datetime as dt
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from leadhand import Answer
+from leadhand import Answer, Plan
+from leadhand.contracts.answer import Gap, Source
+from leadhand.extension.roles import Conflict, Synthesis, TaskResult
 from leadhand.tools.text import counted, joined_names
+from leadhand_teams.portfolio.inputs import VOCABULARY
 from leadhand_teams.portfolio.output import Rebalanced
 from leadhand_teams.shared.figures import Drawing, Series, bars, line_chart
-from leadhand_teams.shared.report import (
-    Items,
-    Report,
-    Section,
-    TableBlock,
-    csv_text,
-    saved,
-    table_of,
-)
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.report import Block, Items, Report, Section, csv_text, saved, table_of
+from leadhand_teams.shared.statements import Added, check
+from leadhand_teams.shared.values import unused
 
-CHECK = (
-    "These orders are the arithmetic of your own policy, not advice to buy or sell. A professional"
-    " must check: whether the policy suits you, that prices and holdings are complete and of today,"
-    " what the trades cost in taxes and at the market, and that past risk need not stay as it was."
-)
-REST = "What is left of 100 % is cash."
-PAST = "A year, over the prices handed in: what was, not what will be."
+
+def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+    """The typed answer and its report, from whatever results there are."""
+    outputs = [one.result.output for one in results if one.result is not None]
+    found = part_of(outputs)
+    places = {str(one.ref): one.model_dump(mode="json") for one in found.assets}
+    if found.policy:
+        computed = {"constraints", "measures", "scenarios"}
+        places[found.policy] = found.model_dump(mode="json", include=computed)
+    added = [one["added"] for one in outputs if isinstance(one, dict) and one.get("added")]
+    said = [one for part in added for one in Added.model_validate(part).statements]
+    checked = check(said, [Text(ref, json.dumps(one), id=ref) for ref, one in places.items()])
+    found.statements = [f"{one.text} ({one.ref})" for one in checked.kept]
+    missing = [f"{one.task.id}: {one.why}" for one in results if one.result is None and one.why]
+    missing += filter(None, [checked.note])
+    text = report_of(found, plan.goal, missing).markdown(title=False)
+    gaps = [f"not kept: {rule.name}: {rule.why}" for rule in found.broken]
+    whole = found.value - sum(one.fee for one in found.orders)
+    parts = sum(one.after for one in found.weights) * whole + (found.cash or 0.0)
+    if found.cash is not None and abs(parts - whole) > 1e-6 * max(whole, 1.0):
+        gaps.append(f"shares and cash of {parts:,.2f} are not the value {whole:,.2f}")
+    gaps += [
+        f"{one} in the request was not used: amounts and shocks count if they stand in policy.yaml"
+        for one in unused(plan.goal, text)
+    ]
+    first = results[0].task.id if results else "plan"
+    disagreements = [line.rpartition(": ") for line in found.conflicts]
+    return Synthesis(
+        answer=text,
+        output=found.model_dump(mode="json"),
+        conflicts=tuple(
+            Conflict(task_ids=(first,), kind="contradiction", about=about, resolution=taken)
+            for about, _, taken in disagreements
+        ),
+        sources=tuple(Source(task_id=first, ref=ref) for ref in places),
+        gaps=tuple(Gap(task_id=first, why=why) for why in gaps),
+    )
 
 
 def part_of(outputs: Iterable[JsonValue]) -> Rebalanced:
@@ -34,45 +63,31 @@ def part_of(outputs: Iterable[JsonValue]) -> Rebalanced:
     return Rebalanced.model_validate({name: one[name] for one in fields for name in one})
 
 
-def report_of(
-    found: Rebalanced, *, title: str, missing: Sequence[str] = (), footer: Sequence[str] = ()
-) -> Report:
+def report_of(found: Rebalanced, title: str, missing: Sequence[str], saved: str = "") -> Report:
     """The report: decision, orders, weights, risk, rules, and what is doubtful."""
+
+    def table(name: str) -> Block:
+        columns, caption = VOCABULARY["tables"][name]
+        percent = VOCABULARY["percent"]
+        return table_of(getattr(found, name), *columns, percent=percent, caption=caption)
+
     disagreements = [f"Sources disagree: {line}" for line in found.conflicts]
-    rules = sorted(found.constraints, key=lambda one: one.met)
-    lots = [f"lots of {one.asset}: {', '.join(one.lots)}" for one in found.orders if one.lots]
-    parts = ("before", "after", "target")
-    figures = ("yearly_return", "volatility", "max_drawdown")
-    portfolios = [one for _, one in found.measures if one.volatility is not None]
-    prices = ("asset", *figures, "closest", "correlation", "ref")
+    blocks: dict[str, Sequence[Block]] = {
+        "Orders": [_traded(found), table("orders")],
+        "Weights": [*_bars(found), table("weights")],
+        "Risk": [table("portfolios"), *_falls(found), table("scenarios")],
+        "Rules of the policy": [table("constraints")],
+        "Note": [Items(found.note)],
+        "Added by a model, citations checked": [Items(found.statements)],
+        "Prices": [table("assets")],
+    }
     return Report(
         title,
         lead(found),
-        [
-            Section("Orders", [_orders(found), Items(lots)]),
-            Section(
-                "Weights",
-                [
-                    *_bars(found),
-                    table_of(found.weights, "asset", *parts, percent=parts, caption=REST),
-                ],
-            ),
-            Section(
-                "Risk",
-                [
-                    table_of(portfolios, "name", *figures, "sharpe", percent=figures, caption=PAST),
-                    *_falls(found),
-                    table_of(found.scenarios, "name", "before", "after", percent=parts),
-                ],
-            ),
-            Section("Rules of the policy", [table_of(rules, "name", "met", "why")]),
-            Section("Note", [Items(found.note)]),
-            Section("Added by a model, citations checked", [Items(found.statements)]),
-            Section("Prices", [table_of(found.assets, *prices, percent=figures, caption=PAST)]),
-        ],
+        [Section(name, shown) for name, shown in blocks.items()],
         missing=[*missing, *disagreements, *found.issues],
         missing_first=bool(missing or disagreements),
-        footer=[CHECK, *footer],
+        footer=[VOCABULARY["check"], *filter(None, [saved])],
     )
 
 
@@ -80,48 +95,40 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     """Report, orders and figures as files."""
     found = Rebalanced.model_validate(answer.output or {})
     gaps = [gap.why for gap in answer.gaps]
-    report = report_of(found, title=answer.request, missing=gaps, footer=[saved(answer)])
-    columns = ["asset", "side", "shares", "price", "value", "fee", "tax", "lots"]
-    rows = [
-        [*(getattr(one, name) for name in columns[:-1]), "; ".join(one.lots)]
-        for one in found.orders
-    ]
+    report = report_of(found, answer.request, gaps, saved(answer))
+    columns = VOCABULARY["tables"]["orders"][0]
+    orders = csv_text(columns, [[getattr(one, name) for name in columns] for one in found.orders])
     drawings = {"weights.svg": _bars(found), "drawdown.svg": _falls(found)}
     figures = {name: one.file for name, drawn in drawings.items() for one in drawn}
-    return {**report.files, "orders.csv": csv_text(columns, rows), **figures}
+    return {**report.files, "orders.csv": orders, **figures}
 
 
 def lead(found: Rebalanced) -> list[str]:
     """The decision, then what it changes."""
-    before, after = found.measures.before.volatility, found.measures.after.volatility
+    before, after = (found.measures[name].volatility for name in ("before", "after"))
     if not found.policy:
         shown = f" Yearly volatility of what is held: {before:.1%}." if before else ""
         return [f"What the prices show.{shown}"]
     broken = ", ".join(rule.name for rule in found.broken)
     orders = [f"{one.side} {one.shares:,} {one.asset}" for one in found.orders]
+    first = f"No order is needed: the holdings keep every rule of {found.policy}."
     if orders:
-        shown = joined_names(orders, 5)
-        first = f"{counted(len(orders), 'order')} by {found.policy}: {shown}."
+        first = f"{counted(len(orders), 'order')} by {found.policy}: {joined_names(orders, 5)}."
     elif broken:
         first = "No orders: the policy cannot be met with these prices and holdings."
-    else:
-        first = f"No order is needed: the holdings keep every rule of {found.policy}."
     change = [f"Volatility goes from {before:.1%} to {after:.1%}."] if before and after else []
     change += [f"{found.cash:,.2f} stays in cash."] if found.cash is not None else []
     change.append(f"Not kept: {broken}." if broken else "Every rule is kept.")
     return [first, " ".join(change)]
 
 
-def _orders(found: Rebalanced) -> TableBlock:
-    sold, bought = (
-        sum(one.value for one in found.orders if one.side == side) for side in ("sell", "buy")
-    )
-    fees, tax = (sum(getattr(one, name) or 0.0 for one in found.orders) for name in ("fee", "tax"))
+def _traded(found: Rebalanced) -> str:
+    sides = [(one.side, one.value) for one in found.orders]
+    sold, bought = (sum(value for side, value in sides if side == one) for one in ("sell", "buy"))
+    fees, tax = sum(one.fee for one in found.orders), sum(one.tax or 0.0 for one in found.orders)
     told = f"Of {found.value:,.2f}: {sold:,.2f} sold, {bought:,.2f} bought, fees {fees:,.2f}."
     told += f" Estimated tax {tax:,.2f}, not taken from the cash." if tax else ""
-    taxed = ("tax",) if any(one.tax is not None for one in found.orders) else ()
-    columns = ("asset", "side", "shares", "price", "value", "fee", *taxed, "ref")
-    return table_of(found.orders, *columns, caption=told)
+    return told if sides else ""
 
 
 def _bars(found: Rebalanced) -> list[Drawing]:
@@ -131,18 +138,15 @@ def _bars(found: Rebalanced) -> list[Drawing]:
         for one in largest
         for label, weight in ((one.asset, one.before), ("after the orders", one.after))
     ]
-    told = ", ".join(f"{one.asset} {one.before:.1%} to {one.after:.1%}" for one in largest)
+    told = "The largest weights of the table."
     return [bars("Weights, before and after", rows, alternative=told, unit="%")] if rows else []
 
 
 def _falls(found: Rebalanced) -> list[Drawing]:
-    dates = [dt.date.fromisoformat(date) for date in found.falls.dates]
-    lines = {"before": found.falls.before, "after": found.falls.after}
-    series = [
-        Series(name, [(date, -100 * fall) for date, fall in zip(dates, falls, strict=True)])
-        for name, falls in lines.items()
-        if len(falls) > 1
-    ]
-    told = ", ".join(f"{name} {max(falls):.1%}" for name, falls in lines.items() if falls)
-    title = "Below the highest value so far"
+    series: list[Series] = []
+    for name in ("before", "after"):
+        known = [one for one in found.falls if getattr(one, name) is not None]
+        points = [(dt.date.fromisoformat(one.name), -100 * getattr(one, name)) for one in known]
+        series += [Series(name, points)] if points else []
+    title, told = "Below the highest value so far", "The deepest falls are in the table."
     return [line_chart(title, series, alternative=told, y_label="%")] if series else []

@@ -60,7 +60,8 @@ FOLDERS = {
                 f"{n:02}/01/2024;A;{100 + n % 3},0\n{n:02}/01/2024;B;49,0\n" for n in range(1, 29)
             ),
             "positions.csv": "Titre;Quantité\nA;90\nB;20\nLiquidités;500,00\n",
-            "policy.yaml": "target: weights\nweights: {A: {min: '0,55', max: '0,65'}, B: 40 %}\n",
+            "policy.yaml": "target: weights\n"
+            "weights: {A: {target: 60 %, min: '0,55', max: '0,65'}, B: 40 %}\n",
         },
         ["sell 28 A", "buy 66 B"],
         ("B: stale, the same price 28 times in a row",),
@@ -122,7 +123,7 @@ FOLDERS = {
             "holdings.csv": "asset,shares\nA,3\nB,9\n",
         },
         ["sell 3 B", "buy 1 A"],
-        gaps=("no whole number of them fits",),
+        gaps=("whole shares (one is 13.50%), cash and the other rules leave no room",),
     ),
     "a risk below what the prices had": Folder(
         {

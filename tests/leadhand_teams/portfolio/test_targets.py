@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from leadhand_teams.portfolio.measures import Floats, Market, filled, market, measured
+from leadhand_teams.portfolio.market import (
+    Floats,
+    Infeasible,
+    Market,
+    filled,
+    market,
+    weights_of,
+)  # fmt: skip
 from leadhand_teams.portfolio.policy import Policy
-from leadhand_teams.portfolio.targets import Infeasible, weights_of
 
 MEAN = np.array([0.10, 0.06, 0.04])
 DEVIATION = np.array([0.30, 0.20, 0.10])
@@ -15,7 +21,7 @@ def independent(low: float = 0.0, high: float = 1.0, **policy: object) -> Floats
     """The weights of three assets that move by themselves."""
     of = Market(np.zeros((2, 3)), MEAN, np.diag(DEVIATION**2), np.eye(3))
     asked = Policy.model_validate(policy)
-    return weights_of(asked, of, np.full(3, low), np.full(3, high))
+    return weights_of(asked, of, (np.full(3, low), np.full(3, high)))
 
 
 def shares(values: Floats) -> Floats:
@@ -82,7 +88,7 @@ def test_what_cannot_be_reached_is_named_with_the_limit() -> None:
 def test_hierarchical_risk_parity_halves_by_clusters() -> None:
     correlation = np.array([[1, 0.9, 0, 0], [0.9, 1, 0, 0], [0, 0, 1, 0.8], [0, 0, 0.8, 1.0]])
     of = Market(np.zeros((2, 4)), np.zeros(4), 0.04 * correlation, correlation)
-    weights = weights_of(Policy(target="hrp"), of, np.zeros(4), np.ones(4))
+    weights = weights_of(Policy(target="hrp"), of, (np.zeros(4), np.ones(4)))
     # Each pair has the variance .04 (1 + correlation) / 2.
     first, second = 0.04 * 1.9 / 2, 0.04 * 1.8 / 2
     part = second / (first + second) / 2
@@ -102,13 +108,11 @@ def test_moments_of_assets_with_different_histories_are_pairwise() -> None:
 
 def test_measures_count_cash_and_the_deepest_fall() -> None:
     prices = np.array([[100.0], [120], [90], [135]])
-    found = measured(np.array([1.0]), market(prices, days=3), risk_free=0.0)
+    of = market(prices, days=3)
+    found, falls = of.measured("all", np.array([1.0]))
     assert found.max_drawdown == pytest.approx(0.25)
     assert found.yearly_return == pytest.approx(0.35)
-    cash = measured(np.array([0.0]), market(prices, days=3), risk_free=0.01)
-    assert (cash.yearly_return, cash.volatility, cash.sharpe, cash.max_drawdown) == (
-        0.01,
-        0,
-        None,
-        0,
-    )
+    assert falls == pytest.approx([0, 0.25, 0])
+    cash, _ = of.measured("cash", np.array([0.0]), 0.01)
+    figures = (cash.yearly_return, cash.volatility, cash.sharpe, cash.max_drawdown)
+    assert figures == (0.01, 0, None, 0)

@@ -12,15 +12,17 @@ from leadhand import Answer, InputError, Plan, Result, Supervisor, Task
 from leadhand.extension import load
 from leadhand.extension.roles import Batch, PlanRequest, TaskResult
 from leadhand.testing import ScriptedModel
-from leadhand_teams.portfolio import answering
+from leadhand_teams.portfolio.inputs import VOCABULARY
 from leadhand_teams.portfolio.output import Rebalanced
-from leadhand_teams.portfolio.planning import plan
-from leadhand_teams.portfolio.report import CHECK, files
+from leadhand_teams.portfolio.report import answer as answered
+from leadhand_teams.portfolio.report import files
+from leadhand_teams.portfolio.work import plan
 from tests.in_process import InProcess
 
 FOLDER = Path(leadhand_teams.portfolio.__file__).parent
 SAMPLES = [str(path) for path in sorted((FOLDER / "samples").iterdir())]
 NOTE = "Bring the portfolio to its target and write a note"
+FIGURES = {"yearly_return", "volatility", "sharpe", "max_drawdown"}
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +37,19 @@ def test_the_sample_fills_every_promised_list(sample: Answer) -> None:
     assert found.weights
     assert found.scenarios
     assert found.note[1].startswith("Volatility goes from 16.5% to 11.5%.")
-    for measures in (found.measures.before, found.measures.target, found.measures.after):
-        assert None not in measures.model_dump().values()
+    for name in ("before", "target", "after"):
+        figures = found.measures[name].model_dump(include=FIGURES).values()
+        assert len(figures) == len(FIGURES)
+        assert None not in figures
     assert all(one.met for one in found.constraints)
-    assert sample.answer.count(CHECK) == 1
+    assert sample.answer.count(VOCABULARY["check"]) == 1
 
 
 def test_files_for_the_desk_have_orders_figures_and_what_was_saved(sample: Answer) -> None:
     made = files(sample)
     assert set(made) == {"report.html", "report.md", "orders.csv", "weights.svg", "drawdown.svg"}
     lines = str(made["orders.csv"]).splitlines()
-    assert lines[0] == "asset,side,shares,price,value,fee,tax,lots"
+    assert lines[0] == "asset,side,shares,price,value,fee,tax,lots,ref"
     assert lines[1].startswith("NORDBANK,sell,10,87.7,877.0,")
     assert "was done in" in str(made["report.md"])
 
@@ -85,7 +89,7 @@ def test_a_statement_of_a_model_stays_with_words_and_a_file_that_hold(
     added = {"statements": [{"text": "It holds.", "ref": ref, "quote": quote}]}
     scenario = {"name": "bank run", "before": -0.1, "after": -0.05}
     result = Result(output={"policy": "policy.yaml", "scenarios": [scenario], "added": added})
-    made = answering.answer(
+    made = answered(
         Plan(goal="risk", tasks=[task]), [TaskResult(task, "risk", "completed", result, None)]
     )
     assert Rebalanced.model_validate(made.output).statements == kept
