@@ -29,6 +29,16 @@ from tests.scripted_server import start_over
 gc.disable()  # until all is imported: that creates many objects and no garbage
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
 os.environ["LEADHAND_LOCAL_MODELS"] = "0"  # or a developer's own model server would answer
+# In memory if there is room: tests write little, and sync it often.
+_memory = Path("/dev/shm")
+if "TMPDIR" not in os.environ and _memory.is_dir():
+    _room = os.statvfs(_memory)
+    if not _room.f_flag & os.ST_NOEXEC and _room.f_bavail * _room.f_frsize > 2 << 30:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_memory)
+        tempfile.tempdir = tempfile.mkdtemp(prefix="leadhand-tests-", dir=_memory)
+        os.chmod(tempfile.tempdir, 0o1777)  # as /tmp: not all that tests start runs as their user
+        atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
+        os.environ["TMPDIR"] = tempfile.tempdir
 _home = tempfile.mkdtemp(prefix="leadhand-tests-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
 os.environ["LEADHAND_HOME"] = _home
