@@ -19,13 +19,16 @@ from leadhand_teams.review.rules import rule
 _RULE = rule("performance/query-in-loop")
 
 _HINT = re.compile(r"\.objects\b|\bget_queryset\(|\.query\b|session\b")
-_ONCE = re.compile(r"migrat|alembic|(?:^|/)scripts?/", re.IGNORECASE)
-"""What runs once, however long it takes."""
+_ONCE = re.compile(
+    r"migrat|alembic|(?:^|/)(?:scripts?|management|commands|tasks?|cli)(?:/|\.py$)", re.IGNORECASE
+)
+"""Code that no request waits for, however long it takes."""
 _WRAPPERS = syntax.words_of("queries.wrappers")
 _SESSION = syntax.words_of("queries.session")
 _ONE = syntax.words_of("queries.one")
 """Ends of queries that give one row or one value."""
 _WRITES = syntax.words_of("queries.writes")
+_SAVES = _WRITES | {"save", "asave", "commit"}
 _OF_RELATIONS = syntax.words_of("queries.of_relations")
 _FETCHED = re.compile(r"select_related|prefetch_related|joinedload|selectinload|subqueryload")
 _RELATION = r"\s*{}\s*(?::[^=]+)?=\s*(?:\w+\.)*(?:ForeignKey|OneToOneField|relationship)\("
@@ -56,7 +59,10 @@ def _queries(change: Change, file: ChangedFile) -> Iterator[Finding]:
         names = {one.id for one in ast.walk(targets) if isinstance(one, ast.Name)}
         if source is None or not names:
             continue
-        for node in sorted(_inner(body), key=lambda one: (one.lineno, one.col_offset)):
+        inner = sorted(_inner(body), key=lambda one: (one.lineno, one.col_offset))
+        if any(_SAVES & set(_chain(one)[-1:]) for one in inner if isinstance(one, ast.Call)):
+            continue  # a row that is written takes a statement of its own
+        for node in inner:
             line = next((n for n in (node.lineno, loop.lineno) if n in file.added), 0)
             if line and _asks(node, names, source, change, file):
                 message = (

@@ -74,7 +74,10 @@ def test_other_loops_are_left_alone(tmp_path: Path, code: str) -> None:
     assert lines(tmp_path, code) == []
 
 
-@pytest.mark.parametrize("path", ["app/migrations/0001.py", "alembic/versions/1_add.py"])
+@pytest.mark.parametrize(
+    "path",
+    ["app/migrations/0001.py", "alembic/versions/1_add.py", "app/management/commands/repair.py"],
+)
 def test_what_runs_once_may_take_its_time(tmp_path: Path, path: str) -> None:
     code = "for b in Book.objects.all():\n    print(b.author.name)\n"
     change = make_change(tmp_path, {path: MODELS + code}, {path: MODELS})
