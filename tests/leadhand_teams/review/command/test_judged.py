@@ -14,6 +14,8 @@ from leadhand.testing.json_data import text
 from leadhand_teams.review.command.execution import show
 from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.report import ReviewReport, Subject
+from leadhand_teams.review.precision import Confidence
+from leadhand_teams.review.rules import rules
 from tests.leadhand_teams.review.command.review_script import LENS_WORDS
 from tests.leadhand_teams.review.command.test_model import MODEL, Reviewed, messages, review
 from tests.repositories import Repo
@@ -164,7 +166,9 @@ def test_a_refuted_finding_moves_down_with_the_reason_and_what_is_serious_stays_
     assert (guard.rule, guard.confidence, guard.basis) == (
         "security/removed-access-guard", 7, "model"
     )  # fmt: skip
-    assert guard.why.startswith(f"refuted by {MODEL}: Agree: `checkout` asks first. (confidence 7")
+    before = Confidence.of(rules())("security/removed-access-guard").confidence
+    told = f"refuted by {MODEL}: Agree: `checkout` asks first. (confidence {before} before"
+    assert guard.why.startswith(told)
     assert (default.rule, default.confidence) == ("bugs/shared-mutable-default", 7)
     assert "labelled hits" in default.why
 
