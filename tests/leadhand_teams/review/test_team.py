@@ -1,14 +1,17 @@
 """Where the lenses of a change work: in one process, or in processes of their own."""
 
 import json
+import os
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from leadhand.synthesis.findings import Review
-from leadhand_teams.review.change import Change, ChangedFile, parse_python
+from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import Seen, lens, limited_data
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.team import SMALL_BYTES, SMALL_FILES, review_team
@@ -59,15 +62,23 @@ def test_a_file_that_needs_more_memory_is_named_and_the_others_are_reviewed(
     assert (note.path, "more memory" in note.why) == ("b.py", True)
 
 
-def test_what_is_nested_too_deeply_is_told_from_what_needs_too_much_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Python raises a `MemoryError` for both."""
-    deep = f"{'-' * 900_000}1\n"
-    assert parse_python(deep) is None
-    monkeypatch.setenv("LEADHAND_REVIEW_MB", "100")
-    with limited_data(), pytest.raises(MemoryError):
+def test_what_is_nested_too_deeply_is_told_from_what_needs_too_much_memory() -> None:
+    """Python raises a `MemoryError` for both; a process of its own has no memory to use again."""
+    code = """
+from leadhand_teams.review.change import parse_python
+from leadhand_teams.review.lens import limited_data
+
+deep = f"{'-' * 900_000}1\\n"
+print(parse_python(deep))
+with limited_data():
+    try:
         parse_python(deep)
+    except MemoryError:
+        print("too much memory")
+"""
+    env = {**os.environ, "LEADHAND_REVIEW_MB": "40"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["None", "too much memory"], done.stderr
 
 
 def test_the_findings_are_the_same_in_one_process_and_in_many(tmp_path: Path) -> None:
