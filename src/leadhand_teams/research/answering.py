@@ -67,6 +67,8 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
     unread = tuple(dict.fromkeys((*tables.unread, *texts.unread)))
     if _STARTS_WITH_WHY.match(question):
         tables = ResearchFinding()
+    if tables.is_known:  # a sentence with some of the words would be about something else
+        texts = ResearchFinding()
     if not tables.sentence and not texts.sentence:
         nowhere = tables.nowhere or texts.nowhere
         missing = nowhere or texts.not_found or tables.not_found

@@ -136,12 +136,13 @@ class Ask:
         return " ".join(parts)
 
 
-def has_value(one: Field, texts: list[str], word: str = "") -> RowFilter:
-    """The rows whose cell is one of `texts`; of many, `word` is what all have."""
+def has_value(one: Field, texts: list[str], word: str = "", *, negated: bool = False) -> RowFilter:
+    """The rows whose cell is one of `texts`, or none; of many, `word` is what all have."""
     quoted = ["'" + text.replace("'", "''") + "'" for text in texts]
     compared = f"= {quoted[0]}" if len(texts) == 1 else f"IN ({', '.join(quoted)})"
     shown = f"with “{word}”" if word else " or ".join(texts[:5])
-    return RowFilter(f"{one.sql}::VARCHAR {compared}", f"{one.name} {shown}", one, len(texts))
+    sql, shown = f"{one.sql}::VARCHAR {compared}", f"{'not ' * negated}{shown}"
+    return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, len(texts))
 
 
 def within(date: Field, first: Period, last: Period) -> str:

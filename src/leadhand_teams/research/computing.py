@@ -28,7 +28,8 @@ def compute(ask: Ask, question: str, reading: Reading) -> ResearchFinding:
         rows, numbers = tools.select([sql, ask.sql(GRAMMAR.cited)])
     if not numbers:
         missing = " with ".join(one.text for one in (*ask.named, *ask.when))
-        return ResearchFinding(not_found=(missing,) if missing else ())
+        is_known = ask.measure is not None
+        return ResearchFinding(not_found=(missing,) if missing else (), is_known=is_known)
     found = _Said(ask, ask.intent, question, rows).finding()
     places = [(ask.view, int(str(row[0]))) for row in numbers]
     places += [(one.one.table, 0) for one in ask.joins]

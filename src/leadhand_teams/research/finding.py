@@ -110,7 +110,8 @@ def first_question(question: str) -> tuple[str, str]:
     is_compared = asks(question, "difference", "growth", "between")
     if found is None or (found["part"] and is_compared):
         return question, ""
-    return f"{question[: found.start()]}?", (found["rest"] or found["part"]).rstrip(" ?.")
+    rest = (found["rest"] or found["part"]).rstrip(" ?.")
+    return f"{question[: found.start()]}?", "" if rest.lower() in ("how much", "how many") else rest
 
 
 def of_tables(question: str, given: AskedFiles) -> ResearchFinding:

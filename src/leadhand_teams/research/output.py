@@ -39,6 +39,8 @@ class ResearchFinding(_Frozen):
     """Places that give other answers."""
     not_found: tuple[str, ...] = ()
     """What no row or passage has."""
+    is_known: bool = False
+    """Whether a table has the figure that is asked for, but not of these rows."""
     nowhere: tuple[str, ...] = ()
     """Words of the question that are in no file."""
     notes: tuple[str, ...] = ()

@@ -8,19 +8,20 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
 from leadhand_teams.research import grammar
 from leadhand_teams.research.asking import Ask, Grain, RowFilter, has_value, within
 from leadhand_teams.research.grammar import asks
-from leadhand_teams.research.schema import Field, View, is_key, join
-from leadhand_teams.research.words import alike, listed, naming, stems_of, words_of
+from leadhand_teams.research.schema import Field, View, join
+from leadhand_teams.research.words import alike, any_of, listed, naming, stems_of, words_of
 from leadhand_teams.research.years import count, with_years
 from leadhand_teams.shared import values
 from leadhand_teams.shared.values import Period
 
 _GROUP_BEFORE: Final = re.compile(
-    r"\b(?:(?P<split>each|every|per|by)\s+(?:the\s+)?|"
+    r"\b(?:(?P<split>each|every|per|by(?! (?:the )?\w+ (?:who|that|which)\b))\s+(?:the\s+)?|"
     r"(?:which|what|whose|rank(?:ed)?(?: all)?|list|top \w+|"
     rf"(?:the )?(?:{grammar.pattern('count')}))(?: of)?(?: are| is| were| was)?(?: the)?\s+)",
     re.IGNORECASE,
@@ -31,6 +32,7 @@ _RELATIVE: Final = re.compile(
     r"\b(?:last|past|this|next|previous|current) (?:\w+ )?(?:years?|quarters?|months?|weeks?)\b",
     re.I,
 )
+_NESTED: Final = re.compile(rf"\b(?:of|for|by|from) the ({any_of('dimensions')})\b", re.IGNORECASE)
 _GRAINS: Final[tuple[Grain, ...]] = ("year", "quarter", "month", "day")
 
 
@@ -159,7 +161,21 @@ class _Resolver:
         return set(hits)
 
     def _hits(self, stems: Sequence[str]) -> list[int]:
-        return [n for n, word in enumerate(self.words) if word.stem in stems and n not in self.used]
+        taken = self.used | self._in_names
+        return [n for n, word in enumerate(self.words) if word.stem in stems and n not in taken]
+
+    @cached_property
+    def _in_names(self) -> frozenset[int]:
+        """The words of values with several: `Harbor Screen` is no figure of screenings."""
+        stems = tuple(word.stem for word in self.words)
+        names = {named for one in self.fields for named in one.named if len(named) > 1}
+        return frozenset(
+            place
+            for named in names
+            for n in range(len(stems) - len(named) + 1)
+            if stems[n : n + len(named)] == named
+            for place in range(n, n + len(named))
+        )
 
     def _read_values(self, of_measure: set[int]) -> None:
         """Values that are named whole: the longest first, and those of the own table."""
@@ -182,7 +198,12 @@ class _Resolver:
                 order.setdefault(place, n)
         self._use(taken)
         for place in sorted(chosen, key=order.__getitem__):
-            self.ask.named.append(has_value(self._take(self.fields[place]), chosen[place]))
+            field, negated = self._take(self.fields[place]), self._is_negated(order[place])
+            self.ask.named.append(has_value(field, chosen[place], negated=negated))
+
+    def _is_negated(self, n: int) -> bool:
+        before = (word.text.lower() for word in self.words[max(0, n - 3) : n])
+        return any(word in listed("negations") or word.endswith("n't") for word in before)
 
     def _may_name(self, span: range, one: Field, of_measure: set[int]) -> bool:
         """Whether these words may be a value: a single common word only as written."""
@@ -207,7 +228,7 @@ class _Resolver:
                 ask.group, ask.grain = (None, None) if is_one else (ask.date, grain)
                 ask.split = ask.split and not is_one
                 return
-        if asks(self.question, "who") and (person := _person(ask.view)):
+        if asks(self.question, "who") and (person := ask.view.person):
             ask.group = person
             # `Who owns it` asks for a column `Owner`.
             done = {f"{word.stem}er" for word in self.words}
@@ -233,7 +254,8 @@ class _Resolver:
                 return None
             for one in self.fields:
                 if one.role in ("group", "key") and word.stem in one.stems:
-                    return self._label_of(one), n
+                    is_adjective = one.flagged(yes=True) and n + 1 in indices
+                    return None if is_adjective else (self._label_of(one), n)
             for view in [self.ask.view, *(view for view, _ in self.joined)]:
                 if word.stem in view.stems and view.label:
                     return view.label, n
@@ -255,8 +277,9 @@ class _Resolver:
             named = [one for one in self.fields if word.stem in one.all_stems]
             if n not in self.used and named and (named[0] in ask.view.fields or len(word.stem) > 2):
                 self._use([n])
-                if texts := _flagged(named[0], yes=self.words[n - 1].text.lower() != "not"):
-                    ask.named.append(has_value(self._take(named[0]), texts))
+                if texts := named[0].flagged(yes=not self._is_negated(n)):
+                    if all(one.field is not named[0] for one in ask.named):
+                        ask.named.append(has_value(self._take(named[0]), texts))
                 else:
                     ask.cell = ask.cell or (None if named[0].is_figure else named[0])
             elif any(word.stem in view.stems for view in tables):
@@ -271,6 +294,8 @@ class _Resolver:
                 ask.named.append(has_value(self._take(part[0]), part[1], word.text))
             elif any(alike(word.stem, stem) for one in self.fields for stem in one.stems):
                 self._use([n])
+            elif asks(word.text, "extreme"):
+                continue
             elif word.is_doing and ask.explained:
                 ask.doubts.append(f"No column or value is named “{word.text}”; it was not used.")
             else:
@@ -298,6 +323,8 @@ class _Resolver:
         asked = grammar.function_of(self.question)
         ask.is_lowest = asks(self.question, "<least>") and not asks(self.question, "<most>")
         ask.is_of_rows = any(ask.view.is_rows(word.stem) for word in self.words)
+        if ask.measure and (nested := _NESTED.search(self.question)):
+            ask.unknown.append(nested[1])  # the fee of the heaviest: two questions in one
         pair = next((one for one in ask.named if one.count == 2), None)
         if pair and ask.group is None:
             ask.group = pair.field
@@ -348,21 +375,6 @@ class _Resolver:
             ask.measure = found[0]
             if len(found) > 1:
                 ask.doubts.append(f"No column was named; {found[0].name} was taken.")
-
-
-def _person(view: View) -> Field | None:
-    """The column of people: one named so, else what names the rows, if that is no number."""
-    texts = [one for one in view.fields if one.role == "group" and not is_key(one.name)]
-    named = [one for one in texts if stems_of("people") & set(one.stems)]
-    return next(iter(named), view.label if view.label in texts else None)
-
-
-def _flagged(one: Field, *, yes: bool) -> list[str]:
-    """The cells that say yes, or no, if it has no others."""
-    texts = set(one.column.texts) if one.role == "group" else set[str]()
-    found = {text for text in texts if text.lower() in listed("yes")}
-    rest = {text for text in texts if text.lower() in listed("no")}
-    return sorted(found if yes else rest) if found and texts == found | rest | {""} & texts else []
 
 
 def _ends(ask: Ask) -> tuple[Period, Period] | None:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from leadhand.tools.sql import quoted_name
-from leadhand_teams.research.words import name_stems, stems_of, words_of
+from leadhand_teams.research.words import listed, name_stems, stems_of, words_of
 from leadhand_teams.shared import values
 from leadhand_teams.shared.tables import DataColumn, DataTable
 
@@ -89,6 +89,14 @@ class Field:
                     found.setdefault(stems, []).append(text)
         return found
 
+    def flagged(self, *, yes: bool) -> list[str]:
+        """The cells that say yes, or no, if it has no others."""
+        texts = set(self.column.texts) if self.role == "group" else set[str]()
+        found = {text for text in texts if text.lower() in listed("yes")}
+        rest = {text for text in texts if text.lower() in listed("no")}
+        is_flag = bool(found) and texts <= found | rest | {""}
+        return sorted(found if yes else rest) if is_flag else []
+
 
 @dataclass(frozen=True)
 class View:
@@ -114,6 +122,13 @@ class View:
         unique = [one for one in texts if len(set(one.column.texts)) == len(self.source)]
         return next((one for one in unique if one.column.kind == "text"), None)
 
+    @property
+    def person(self) -> Field | None:
+        """The column of people: one named so, else what names the rows, if that is no number."""
+        texts = [one for one in self.fields if one.role == "group" and not _KEY.search(one.name)]
+        named = [one for one in texts if stems_of("people") & set(one.stems)]
+        return next(iter(named), self.label if self.label in texts else None)
+
     def text(self, row: int) -> str:
         """The cells of a row, as written."""
         return " | ".join(column.texts[row] for column in self.source.columns)
@@ -135,7 +150,7 @@ def views(tables: Sequence[DataTable]) -> list[View]:
     """Each table as it is asked."""
     made: list[View] = []
     names: list[str] = []
-    for table in map(_long, tables):
+    for table in map(_dated, map(_long, tables)):
         made.append(View(_sql_name(table, names), table))
         made[-1].fields.extend(Field(made[-1], c, _role(c, table)) for c in table.columns)
     return made
@@ -159,11 +174,6 @@ def join(left: View, right: View) -> Join | None:
     return best[1] if best else None
 
 
-def is_key(name: str) -> bool:
-    """Whether a column of this name numbers things."""
-    return _KEY.search(name) is not None
-
-
 def _role(column: DataColumn, table: DataTable) -> Role:
     if column.kind in ("date", "period"):
         return "date"
@@ -176,7 +186,7 @@ def _role(column: DataColumn, table: DataTable) -> Role:
     singular = set(name_stems(column.name)) <= set(name_stems(PurePosixPath(table.file).stem))
     if is_whole and in_order and len(table) > 2 and singular:
         return "key"
-    if is_whole and is_key(column.name) and not column.unit:
+    if is_whole and _KEY.search(column.name) and not column.unit:
         return "key"
     return "rate" if column.unit == "%" or _RATE.search(column.name) else "measure"
 
@@ -195,6 +205,19 @@ def _long(table: DataTable) -> DataTable:
     note = f"The columns {wide[0].name} to {wide[-1].name} are read as rows."
     notes, lines = (*table.notes, note), table.lines * len(wide)
     return replace(table, columns=tuple(columns), lines=lines, notes=notes)
+
+
+def _dated(table: DataTable) -> DataTable:
+    """`table` with quarters or months in its column of years, if another one has their names."""
+    for years in table.columns:
+        for part in table.columns:
+            pairs = zip(part.texts, years.texts, strict=True)
+            found = [values.period(f"{name} {year}") for name, year in pairs]
+            if years.kind == "period" and part.kind == "text" and all(found):
+                dated = replace(years, cells=tuple(found))
+                columns = tuple(dated if one is years else one for one in table.columns)
+                return replace(table, columns=columns)
+    return table
 
 
 def _below(parts: Sequence[DataColumn]) -> DataColumn:

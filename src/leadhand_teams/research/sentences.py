@@ -45,6 +45,11 @@ class TextSentence:
     def stems(self) -> tuple[str, ...]:
         return tuple(word.stem for word in words_of(self.text))
 
+    @property
+    def all_stems(self) -> frozenset[str]:
+        """Its own and those of what is near."""
+        return self.around.union(self.stems)
+
     @cached_property
     def around(self) -> frozenset[str]:
         """The stems of what is near."""

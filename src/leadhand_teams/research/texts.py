@@ -192,7 +192,16 @@ class TextLibrary:
             return ResearchFinding(not_found=tuple(dict.fromkeys(missing)))
         best = matches[0]
         lacking = list(dict.fromkeys(w.text for w in best.lacking if not w.is_doing))
-        if best.weight < _ENOUGH or lacking or not _holds_together(question, best.sentence):
+        has = [
+            w for w in query.words if any(alike(w.stem, stem) for stem in best.sentence.all_stems)
+        ]
+        is_topic_alone = len(has) < min(2, len(query.words)) and not query.why
+        if (
+            best.weight < _ENOUGH
+            or lacking
+            or is_topic_alone
+            or not _holds_together(question, best.sentence)
+        ):
             return ResearchFinding(not_found=(" with ".join(lacking),) if lacking else ())
         text, value = best.sentence.text, query.value(best.sentence.text)
         is_named = any(alike(w.stem, stem) for w in query.named for stem in best.sentence.stems)

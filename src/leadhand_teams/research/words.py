@@ -77,8 +77,12 @@ def name_stems(name: str) -> tuple[str, ...]:
 @lru_cache(100_000)
 def stem(word: str) -> str:
     """The same for `grow`, `grew` and `growth`, and for `dept` and `departments`."""
-    bare = _snowball(_lemma(word.lower()))
-    return _same().get(bare, bare)
+    found = _bare(word)
+    return _same().get(found, found)
+
+
+def _bare(word: str) -> str:
+    return _snowball(_lemma(word.lower()))
 
 
 @lru_cache(100_000)
@@ -90,8 +94,14 @@ def _lemma(word: str) -> str:
 
 @cache
 def _same() -> dict[str, str]:
-    groups = [[_snowball(_lemma(word)) for word in line.split()] for line in listed("same")]
+    groups = [[_bare(word) for word in line.split()] for line in listed("same")]
     return {word: group[0] for group in groups for word in group}
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    """Not by `stem`: `salary` is no verb, though it means the same as `earn`."""
+    return frozenset(map(_bare, listed("verbs")))
 
 
 @cache
@@ -115,10 +125,11 @@ def naming(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     before = ""
     for word in words:
-        is_verb = (
-            word.stem in stems_of("verbs") and not word.is_name and before not in listed("articles")
-        )
-        is_small = word.text.lower() not in carrying or word.stem in stems_of("empty")
+        is_name = word.is_name and before != ""
+        is_verb = _bare(word.text) in _verbs() and not word.is_name
+        is_verb = is_verb and before not in listed("articles")
+        is_empty = word.stem in stems_of("empty") and not is_name
+        is_small = word.text.lower() not in carrying or is_empty
         if word.text[0].isdigit() or not (is_verb or is_small):
             found.append(word)
         before = word.text.lower()

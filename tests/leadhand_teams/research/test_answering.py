@@ -70,6 +70,29 @@ def test_files_as_people_keep_them_are_understood(folder: Folder, tmp_path: Path
         assert verdict(question, judged) == "right", question.text
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How many jobs have not been paid?", "2 rows (Paid? no)"),
+        ("By how many percent did labour grow from Q1 2024 to Q1 2025?", "grew by 50.0 %"),
+        ("Which shop had the lowest labour in Q1 2024?", "Harbor Labour has the lowest"),
+        ("What is the average hours of work at Harbor Labour?", "average Hours of work"),
+        ("What was the labour of the heaviest bike?", "Not in your files: “heaviest”"),
+        ("What was the labour in 2031?", "no row or sentence that fits has “2031”"),
+        ("What is Mr Lowe's salary?", "Not in your files: “salary”"),
+    ],
+)
+def test_no_word_that_changes_the_question_is_passed_over(
+    question: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "jobs.csv").write_text(
+        "Year;Quarter;Shop;Labour;Hours of work;Paid?\n2024;Q1;Harbor Labour;100;3;no\n"
+        "2024;Q1;Mill;140;4;yes\n2025;Q1;Harbor Labour;160;5;yes\n2025;Q1;Mill;200;6;no\n"
+    )
+    (tmp_path / "notes.md").write_text("# Staff\nMr Reyes leaves in January 2031. Mr Lowe stays.\n")
+    assert words in asked(question, tmp_path).answer
+
+
 def test_what_is_in_no_file_comes_first_and_the_run_is_partial(startup: Path) -> None:
     answer = run("How many customers does the Gold plan have?", startup)
     made = ResearchAnswer.model_validate(answer.output)
