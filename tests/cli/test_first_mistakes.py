@@ -1,5 +1,7 @@
 """What the command line says to a user who types a command for the first time."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.in_process import InProcess
@@ -28,3 +30,21 @@ def test_a_model_without_its_key_names_the_options_of_the_command_line(
     assert ended.status == 2
     assert ended.err.endswith("set OPENAI_API_KEY, leave out --model, or give --no-model\n")
     assert "auto" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("team", "found", "columns"),
+    [
+        ("portfolio", "no prices were found", "a column of dates and a column an asset"),
+        ("patient", "the patient team found no records", "the columns code, value, unit and date"),
+    ],
+)
+def test_inputs_that_planning_refuses_are_one_line(
+    in_process: InProcess, tmp_path: Path, team: str, found: str, columns: str
+) -> None:
+    (tmp_path / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    ended = in_process("run", "x", "--team", team, "--input", str(tmp_path), "--no-model")
+    assert (ended.status, ended.out) == (2, "")
+    (line,) = [line for line in ended.err.splitlines() if "hand in" in line]
+    assert line.startswith(f"leadhand: {found} (pic.png: neither a text nor a table ")
+    assert line.endswith(f" {columns} (--input PATH)")

@@ -70,7 +70,7 @@ def test_what_failed_for_good_can_be_done_again_task_by_task(office: Office) -> 
 
 def test_a_run_that_is_over_says_that_nothing_was_left_to_go_on_with(office: Office) -> None:
     office.runs("refuser")
-    over = "nothing was left to continue with: run RUN has done all that it could"
+    over = "nothing was left to continue with: RUN has done all that it could"
     again = "do a task again: leadhand resume RUN --home runs --from t1"
     ended = office.does("resume", "last")
     assert (ended.status, steps(ended)) == (3, [over, again])
@@ -81,7 +81,7 @@ def test_a_run_that_is_over_says_that_nothing_was_left_to_go_on_with(office: Off
 def test_a_complete_run_says_only_that_it_is_complete(office: Office) -> None:
     UP.touch()
     assert steps(office.runs("asker")) == []
-    assert steps(office.does("resume", "last")) == ["run RUN is complete: this is its answer"]
+    assert steps(office.does("resume", "last")) == ["RUN is complete: this is its answer"]
 
 
 def test_a_run_whose_model_does_not_answer_names_the_way_without_it(

@@ -124,7 +124,7 @@ def test_a_run_that_a_program_began_is_resumed_with_its_team(
     assert leadhand("show", "last") == 0
     assert f"leadhand answer {begun}\n" in capsys.readouterr().out
     assert leadhand("answer", "last", "--task", "a", "It is Berlin") == 0
-    assert "the reply waits for the program that started run" in capsys.readouterr().err
+    assert f"the program that started {begun} to resume it;" in capsys.readouterr().err
     with pytest.raises(InputError, match="is of team 'asking', not of 'desk'"):
         leadhand("resume", "last", "--team", "cli_desk.py:desk", "--quiet")
     assert leadhand("resume", "last", "--team", "cli_desk.py:asking", "--json", "--quiet") == 0

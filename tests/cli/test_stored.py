@@ -329,7 +329,7 @@ def test_a_trace_is_written_where_it_is_wanted(
     ended = CliRunner().invoke(app, words, env={"LEADHAND_HOME": home})
     assert (ended.stdout, ended.stderr) == (
         "",
-        f"leadhand: wrote a page of run run-1 to {document}\n",
+        f"leadhand: wrote a page of run-1 to {document}\n",
     )
     trace = json.loads(data.read_text(encoding="utf-8"))
     state = fold(parse(json.dumps(event)) for event in trace["events"])

@@ -236,7 +236,7 @@ def main() -> None:
         redact = Redactor.of(os.environ)
         line = inert(sentence(redact(str(error))))
         if " hand in " in line and sys.argv[1:2] in (["run"], ["plan"]):
-            line += " (--input PATH)"  # what the teams say fits the page's form, too
+            line = f"{line.rstrip('. ')} (--input PATH)"  # what teams say fits the page's form, too
         if opt.is_debugging():
             import traceback
 

@@ -50,11 +50,11 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
         storage.store.post(message)
     holder = storage.store.holder(run_id)
     if holder is not None:
-        print_note(f"sent to {holder}, which works on run {run_id}")
+        print_note(f"sent to {holder}, which works on {run_id}")
         return 0
     if "command" not in state.origin and options.team is None:
         print_note(
-            f"the reply waits for the program that started run {run_id} to resume it; to resume "
+            f"the reply waits for the program that started {run_id} to resume it; to resume "
             f"it here, name its team: {storage.command('resume', run_id)} --team TEAM"
         )
         return 0
@@ -69,7 +69,7 @@ def cancel_command(run: str, home: str | None) -> int:
         )
         holder = asyncio.run(cancelling)
         done = f"{holder} stops it" if holder is not None else "no process worked on it"
-        print_note(f"run {run_id} is cancelled: {done}")
+        print_note(f"{run_id} is cancelled: {done}")
         return 0
 
 
@@ -83,9 +83,9 @@ def _resumed(
     state, run_id = stored.state, stored.run_id
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
-        print_note(f"nothing was left to continue with: run {run_id} has done all that it could")
+        print_note(f"nothing was left to continue with: {run_id} has done all that it could")
     elif state.answer is not None and not incomplete and options.from_task is None:
-        print_note(f"run {run_id} is complete: this is its answer")
+        print_note(f"{run_id} is complete: this is its answer")
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, storage, stored, replied)

@@ -121,9 +121,9 @@ async def _proposed(
         except Cancelled:
             return None, None
         except LeadhandError as error:
-            _reject(context, str(error))
             if isinstance(error, InputError):  # so will every other try
                 context.unplanned = str(error)
+            _reject(context, str(error), by=context.roles.planner.name if context.unplanned else "")
             await recorder.commit()
             raise
         if made.plan is None:
@@ -348,6 +348,6 @@ def _question(context: StepContext, plan: Plan | None = None) -> str | None:
     return f"{QUESTION} It breaks down task {path}." if path else QUESTION
 
 
-def _reject(context: StepContext, *problems: str) -> None:
+def _reject(context: StepContext, *problems: str, by: str = "") -> None:
     stamp = context.recorder.stamp()
-    context.recorder.record(events.PlanRejected(**stamp, problems=problems))
+    context.recorder.record(events.PlanRejected(**stamp, problems=problems, by=by))

@@ -56,9 +56,10 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
 def _refuse(record: PatientRecord) -> None:
     if not (record.items or record.measured or record.worded or record.subjects):
+        unread = f" ({'; '.join(record.unread[:3])})" if record.unread else ""
         raise InputError(
-            "the patient team found no records: hand in FHIR R4 as JSON, or laboratory values as "
-            f"CSV (code, value, unit, date). {'; '.join(record.unread[:3])}"
+            f"the patient team found no records{unread}: hand in FHIR R4 as JSON, or laboratory "
+            "values as CSV with the columns code, value, unit and date"
         )
     born = {one.birth_date for one in record.subjects}
     families = {(one.family or "").casefold() for one in record.subjects}

@@ -1,11 +1,11 @@
-"""What a view of a run under way keeps: the state, and a line, not safe to print, for each
-notice."""
+"""What a view of a run under way keeps: the state, and a line, not safe to print, a notice."""
 
 import shlex
 from collections.abc import Iterator
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage, with_location
+from leadhand.planners.routing import ROUTER
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.state.fold import RunState, apply
 from leadhand.tools.text import counted
@@ -51,8 +51,8 @@ class WatchedRun:
                 self._why[event.task_id] = f"{reason}: {event.message}"
             case events.WorkerStuck() if event.message in self._stuck:
                 return None
-            case events.PlanRejected() if refused or self._given:
-                return None  # the refusal was shown, and a mistake in a given plan ends the command
+            case events.PlanRejected() if refused or self._given or event.by not in ("", ROUTER):
+                return None  # the refusal was shown, or ends the command with the same words
             case _:
                 parts = self._parts(event)
                 return ": ".join(filter(None, parts)) if any(parts) else None

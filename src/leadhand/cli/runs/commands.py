@@ -304,7 +304,7 @@ def trace(
         except OSError as error:
             raise InputError(f"can't write the trace to {out}: {error.strerror}") from error
         what = "the trace" if format == "json" else "a page"
-        sys.stderr.write(f"leadhand: wrote {what} of run {found.run_id} to {safe(str(out))}\n")
+        sys.stderr.write(f"leadhand: wrote {what} of {found.run_id} to {safe(str(out))}\n")
     raise typer.Exit(_report_damage(found) or kept.damaged)
 
 
