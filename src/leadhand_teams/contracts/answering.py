@@ -43,7 +43,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             for one in places
         ),
         sources=tuple(Source(task_id=one.id, ref=ref) for one, two in done for ref in two.evidence),
-        gaps=(Gap(task_id=first, why=why),) if untrue else (),
+        gaps=(
+            *(Gap(task_id="inputs", why=one) for one in plan.instruction.splitlines()),
+            *([Gap(task_id=first, why=why)] if untrue else []),
+        ),
     )
 
 

@@ -151,15 +151,17 @@ class Contract:
     kind: Literal["nda", "services", "other"]
     problems: tuple[str, ...]
     """What a reader must know before relying on the rest."""
-    is_english: bool
-    """Whether it can be judged: rules and patterns are for English."""
 
 
 def contract(path: str, name: str = "") -> Contract | str:
-    """The contract in a file, called `name` in the report; or why it could not be read."""
+    """The contract in a file, called `name` in the report; or why it can't be reviewed."""
     found = _reading(path, stamps([path]))
-    if not found.texts or not found.texts[0].text.strip():
+    text = found.texts[0].text if found.texts else ""
+    if not text.strip():
         return next((one.why for one in found.unread), "it has no text")
+    sample = text[:20_000]
+    if len(wording("english").findall(sample)) * 8 < len(words(sample)):
+        return "it is not in English"
     return _contract(replace(found.texts[0], name=name or found.texts[0].name))
 
 
@@ -171,20 +173,16 @@ def _reading(path: str, states: object) -> Reading:
 
 @lru_cache(maxsize=256)
 def _contract(text: Text) -> Contract:
-    beginning, sample = text.text[:3000], text.text[:20_000]
+    beginning = text.text[:3000]
     kind = "services" if wording("services").search(beginning) else "other"
     if wording("nda").search(beginning[:300]) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
-    is_english = len(wording("english").findall(sample)) * 8 >= len(words(sample))
-    problems = tuple(_problems(text, is_english=is_english))
-    return Contract(text, passages(text), kind, problems, is_english)
+    return Contract(text, passages(text), kind, tuple(_problems(text)))
 
 
-def _problems(text: Text, *, is_english: bool) -> Iterator[str]:
+def _problems(text: Text) -> Iterator[str]:
     length = len(text.text.strip())
     if length < MIN_CHARACTERS:
         yield f"{text.name} has only {length} characters of text: it may be a scan"
-    elif not is_english:
-        yield f"{text.name} is not in English: rules are for English and may miss much"
     if order := wording("instruction").search(text.text):
         yield f"{text.ref(order.start())} addresses an AI: it was not followed"

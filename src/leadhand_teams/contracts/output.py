@@ -55,6 +55,8 @@ class RuleVerdict(ContractFinding):
     """
 
     rule: str
+    category: str | None = None
+    """Of the clause that it is about, as CUAD names it."""
     statement: str
     """What the rule expects, or the risk."""
     title: str = ""
@@ -63,7 +65,7 @@ class RuleVerdict(ContractFinding):
     concern: bool
     """Whether the verdict is against the reader's side."""
     ref: str | None = None
-    """The place of its first quote; None if the contract does not mention it."""
+    """The place of its first quote; None if no version mentions it."""
     why: str = ""
     severity: Severity = "medium"
     question: str = ""

@@ -16,6 +16,14 @@ from leadhand_teams.contracts.wording import wording
 from leadhand_teams.contracts.work import Job
 from leadhand_teams.shared.reading import stamps
 
+_COMPARE = "Find what was added, dropped, loosened or tightened in {1} since {0}"
+_TASKS = {
+    "find": ("clauses", "clauses", "Find the clauses of {0} and quote them"),
+    "check": ("checks", "compliance", "Check {0} against the playbook"),
+    "risk": ("risks", "risk", "Rank the risks of {0}, each with its clause and a question"),
+}
+"""By what is asked: the kind of task, its worker and its intent."""
+
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """The tasks for the contracts that were handed in. Raises `InputError` if there are none."""
@@ -24,27 +32,47 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     every = (Path(path) for path, _, _ in stamps(paths))
     listed = dict.fromkeys(f"{one}" for one in every if one.is_file() and one.name[0] != ".")
     books = [path for path in listed if path.endswith((".yaml", ".yml"))]
-    contracts = [path for path in listed if path not in books]
+    files = [path for path in listed if path not in books]
+    used = Counter(Path(path).name for path in files)
+    parts = {path: -2 if used[Path(path).name] > 1 else -1 for path in files}
+    names = {path: "/".join(Path(path).parts[part:]) for path, part in parts.items()}
+    found = {path: contract(path) for path in files}
+    contracts = {path: one.kind for path, one in found.items() if not isinstance(one, str)}
+    unread = {path: one for path, one in found.items() if isinstance(one, str)}
+    left_out = [f"{names[path]} was not reviewed: {why}" for path, why in unread.items()]
+    why = f" ({'; '.join(left_out)})" if left_out else ""
     if not contracts:
-        raise InputError("no contract to read: hand in PDF, DOCX or text files")
+        raise InputError(f"no contract to review{why}: hand in PDF, DOCX or text files in English")
     if len(books) > 1:
         raise InputError(f"one playbook at a time, not {len(books)}: {', '.join(books)}")
     wanted = _wanted(request.text)
-    pairs = versions(contracts) if "compare" in wanted else []
+    pairs = versions([*contracts]) if "compare" in wanted else []
     if not pairs and len(contracts) == 2 and wording("compare").search(request.text):
-        pairs = [(contracts[0], contracts[1])]
-    used = Counter(Path(path).name for path in contracts)
-    parts = {path: -2 if used[Path(path).name] > 1 else -1 for path in contracts}
-    names = {path: "/".join(Path(path).parts[part:]) for path, part in parts.items()}
-    tasks: list[Task] = []
-    for path in (one for one in contracts if one not in dict(pairs)):
-        tasks += _tasks(path, names[path], wanted, request.text, books)
+        first, second = contracts
+        pairs = [(first, second)]
+    changes: dict[str, Task] = {}
     for before, after in pairs:
         job = Job(names=(names[before], names[after]))
-        old, new = job.names
-        intent = f"Find what was added, dropped, loosened or tightened in {new} since {old}"
-        tasks.append(_task("changes", "risk", intent, [before, after], job))
-    return Plan(goal=request.text, tasks=tasks)
+        changes[after] = _task("changes", "risk", _COMPARE, [before, after], job)
+    tasks = [*changes.values()]
+    for path in (one for one in contracts if one not in dict(pairs)):
+        book = _playbook(contracts[path], request.text, books)
+        job = Job(
+            names=(names[path],),
+            categories=wanted.get("find", ()),
+            playbook=book.name,
+            roles=book.roles(request.text),
+        )
+        known = [changes[path].id] if path in changes else []
+        for name, (kind, worker, intent) in _TASKS.items():
+            if name in wanted:
+                needed = [path, *books] if name == "check" else [path]
+                after = known if name == "risk" else []
+                tasks.append(_task(kind, worker, intent, needed, job, after))
+                known += [tasks[-1].id] if name == "check" else []
+    if not tasks:
+        raise InputError(f"no earlier version to compare with{why}")
+    return Plan(goal=request.text, tasks=tasks, instruction="\n".join(left_out))
 
 
 def _wanted(request: str) -> Mapping[str, tuple[str, ...]]:
@@ -62,29 +90,6 @@ def _wanted(request: str) -> Mapping[str, tuple[str, ...]]:
     return {name: () for name in every if name in wanted}
 
 
-def _tasks(
-    path: str, name: str, wanted: Mapping[str, Sequence[str]], request: str, books: Sequence[str]
-) -> list[Task]:
-    tasks: list[Task] = []
-    found = contract(path)
-    if "find" in wanted or isinstance(found, str):  # the task says why it can't be read
-        job = Job(names=(name,), categories=tuple(wanted.get("find", ())))
-        intent = f"Find the clauses of {name} and quote them: {', '.join(job.categories) or 'all'}"
-        tasks.append(_task("clauses", "clauses", intent, [path], job))
-    if isinstance(found, str):
-        return tasks
-    book = _playbook(found.kind, request, books)
-    job = Job(names=(name,), playbook=book.name, roles=book.roles(request))
-    if "check" in wanted:
-        intent = f"Check {name} against the playbook {book.name}, for the {job.roles['side']}"
-        tasks.append(_task("checks", "compliance", intent, [path, *books], job))
-    if "risk" in wanted:
-        intent = f"Rank the risks of {name}, each with its clause and the question for the lawyer"
-        after = [task.id for task in tasks if task.worker == "compliance"]
-        tasks.append(_task("risks", "risk", intent, [path], job, after))
-    return tasks
-
-
 def _task(
     kind: str, worker: str, intent: str, paths: Sequence[str], job: Job, after: Sequence[str] = ()
 ) -> Task:
@@ -92,7 +97,7 @@ def _task(
     return Task(
         id=f"{kind}-{slug}",
         worker=worker,
-        intent=intent,
+        intent=intent.format(*job.names),
         artifacts=list(paths),
         payload=job.model_dump(mode="json"),
         depends_on=list(after),

@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated, Literal, cast
 
 import yaml
@@ -19,9 +21,16 @@ from pydantic import (
 from leadhand.errors import InputError
 from leadhand_teams.contracts.clauses import categories, clause, jurisdictions, limits, limits_of
 from leadhand_teams.contracts.documents import Contract, ContractPassage
-from leadhand_teams.contracts.output import Clause, ContractQuote, RuleVerdict, Severity, Verdict
+from leadhand_teams.contracts.output import (
+    Clause,
+    ContractQuote,
+    RuleVerdict,
+    Severity,
+    Verdict,
+    VersionChange,
+)
 from leadhand_teams.contracts.recognition import StatementCues, judged
-from leadhand_teams.contracts.wording import packaged, table
+from leadhand_teams.contracts.wording import packaged, table, wording
 
 PACKAGED = ("nda", "services", "commercial")
 """Those that a request may name."""
@@ -29,10 +38,10 @@ RISKS = ("onesided", "general")
 """What is raised with a lawyer whichever playbook is used: terms against the reader, and others."""
 RANK: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
 MAX_QUOTES = 3
-_BEFORE = {
-    "entailed": "Agreed: ",
-    "contradicted": "Against the playbook: ",
-    "not_mentioned": "Missing: ",
+_TITLES = {
+    "entailed": "The contract says “{}”",
+    "contradicted": "The contract contradicts the playbook, which wants “{}”",
+    "not_mentioned": "The contract does not say what the playbook wants: “{}”",
 }
 SLACK = 0.02
 """Twelve months are one year."""
@@ -163,13 +172,14 @@ def check(contract: Contract, playbook: Playbook, side: str) -> list[RuleVerdict
     checks: list[RuleVerdict] = []
     for rule in playbook.every:
         verdict, quotes, why = _found(contract, rule)
-        before = "" if playbook.name in RISKS else _BEFORE[verdict]
+        title = "{}" if playbook.name in RISKS else _TITLES[verdict]
         checks.append(
             RuleVerdict(
                 contract=contract.text.name,
                 rule=rule.id,
+                category=rule.category,
                 statement=rule.statement,
-                title=f"{before}{rule.statement}".rstrip("."),
+                title=title.format(rule.statement.rstrip(".")),
                 verdict=verdict,
                 concern=rule.is_concern(verdict, side),
                 quotes=tuple(quotes[:MAX_QUOTES]),
@@ -195,6 +205,9 @@ def _found(contract: Contract, rule: PlaybookRule) -> tuple[Verdict, Sequence[Co
     quotes = clause(contract, rule.category, None if rule.must_not else rule.words).quotes
     if not quotes:
         return "not_mentioned", (), f"no clause {rule.category} was found"
+    limiting = [one for one in quotes if wording("limiting").search(one.text)]
+    if limiting and categories()[rule.category].value == "money":
+        quotes = limiting
     worded = [one for one in quotes if rule.is_worded(one.text)]
     if rule.must_not:
         return ("contradicted" if worded else "not_mentioned"), worded, ""
@@ -234,19 +247,40 @@ def _against(contract: Contract, rule: PlaybookRule) -> list[ContractPassage]:
 
 
 def rank(
-    contract: Contract, checks: Sequence[RuleVerdict], roles: Mapping[str, str]
+    contract: Contract,
+    checks: Sequence[RuleVerdict],
+    changes: Sequence[VersionChange],
+    roles: Mapping[str, str],
 ) -> list[RuleVerdict]:
     """The risks of a contract: terms against the reader, the playbook's concerns, what a lawyer
-    looks at anyway; the most severe first. What was said is not said again."""
+    looks at anyway, changes; the most severe first. What was said is not said again."""
     side = roles.get("side", "")
     terms, general = (check(contract, ready_made(name, roles), side) for name in RISKS)
     found: list[RuleVerdict] = []
-    for group in (terms, checks, general):
+    for group in (terms, checks, general, [*changed(contract, changes, roles)]):
         known = {one.rule for one in found}
-        places = {one.quotes[0].start for one in found if one.ref}
-        concerns = [one for one in group if one.concern and one.rule not in known]
-        found += [o for o in concerns if not (o.ref and o.quotes[0].start in places)]
+        places = {(one.ref, one.quotes[0].start) for one in found if one.ref}
+        missing = {one.category for one in found if one.category and not one.ref}
+        concerns = [
+            o for o in group if o.concern and {o.rule, o.category}.isdisjoint(known | missing)
+        ]
+        found += [o for o in concerns if not (o.ref and (o.ref, o.quotes[0].start) in places)]
     return sorted(found, key=lambda one: RANK[one.severity])
+
+
+def changed(
+    contract: Contract, changes: Sequence[VersionChange], roles: Mapping[str, str]
+) -> Iterator[RuleVerdict]:
+    """The changes against the reader, as points for a lawyer."""
+    book = ready_made("changes", roles)
+    for one in changes:
+        passage = ContractPassage(**one.quotes[-1].model_dump(), heading="")
+        rules = tuple(rule for rule in book.rules if rule.id == one.kind)
+        only = replace(contract, passages=(passage,))
+        for verdict in check(only, book.model_copy(update={"rules": rules}), roles["side"]):
+            title = f"{verdict.statement}: {shorten(passage.line, 150)}"
+            title = f"{title} ({one.why})" if one.why else title
+            yield verdict.model_copy(update={"title": title, "category": one.category})
 
 
 def contradictions(clauses: Iterable[Clause]) -> Iterator[RuleVerdict]:

@@ -12,7 +12,7 @@ _FOOTER = (
     "This is a reading by rules and statistics, not legal advice. Before anyone signs, a lawyer "
     "must check the risks, each clause that was not found, and what the law of the place adds.",
     "Quotes were compared with the text by code. How often clauses and verdicts are right was "
-    "measured on published contracts: docs/teams/contracts.md.",
+    "measured on published contracts.",
 )
 _RISK = ("severity", "title", "ref", "question")
 _CHECK = ("rule", "statement", "verdict", "concern", "ref", "why")

@@ -25,17 +25,13 @@ class Job(BaseModel):
 
 
 def draft(handoff: Handoff) -> Result | Escalated:
-    """The part of the review that a task asks for, if its contracts can be read and judged."""
+    """The part of the review that a task asks for, if its contracts can be reviewed."""
     job = Job.model_validate(handoff.payload)
     contracts: list[Contract] = []
     for path, name in zip(handoff.artifacts, job.names, strict=False):
         one = contract(path, name)
         if isinstance(one, str):
-            message = f"{name} can't be read: {one}. Hand in a copy with text"
-            return Escalated(reason="ambiguous_input", message=message)
-        if not one.is_english and handoff.to_agent != "clauses":
-            message = f"{name} is not in English, and the rules are for English"
-            return Escalated(reason="out_of_scope", message=message)
+            return Escalated(reason="ambiguous_input", message=f"{name} changed: {one}")
         contracts.append(one)
     review, summary = _part(job, contracts, handoff)
     findings = (*review.clauses, *review.checks, *review.risks, *review.compared)
@@ -67,8 +63,10 @@ def _part(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> tuple[Co
         reworded = tuple(one for one in changes if one.kind == "reworded")
         review = ContractReview(compared=compared, reworded=reworded, versions=job.names)
         return review, f"{counted(len(changes), 'change')} since {job.names[0]}"
-    checks = [one for output in handoff.inputs.values() for one in review_of(output).checks]
-    risks = tuple(rank(first, checks, job.roles))
+    known = [review_of(output) for output in handoff.inputs.values()]
+    checks = [one for review in known for one in review.checks]
+    changes = [one for review in known for one in review.compared]
+    risks = tuple(rank(first, checks, changes, job.roles))
     return ContractReview(risks=risks), counted(len(risks), "risk")
 
 

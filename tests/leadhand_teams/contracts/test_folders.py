@@ -84,7 +84,10 @@ FOLDERS = {
             "Insurance": None,
         },
         verdicts={"governing-law": "entailed", "mutual-cap": "entailed", "audit": "not_mentioned"},
-        risks=("Missing: The results belong to the customer or are assigned to it",),
+        risks=(
+            "The contract does not say what the playbook wants: "
+            "“The results belong to the customer or are assigned to it”",
+        ),
     ),
     "NDA": Folder(
         {"nda.txt": NDA},
@@ -128,15 +131,10 @@ FOLDERS = {
         "Which governing law applies?",
         conflicts=("Governing Law: b.md#4 (line 11), b.md#5 (line 13)",),
     ),
-    "German": Folder(
-        {"vertrag.txt": GERMAN},
-        gaps=("vertrag.txt is not in English",),
-        says="vertrag.txt is not in English: rules are for English and may miss much",
-    ),
-    "French": Folder(
-        {"contrat.txt": FRENCH},
-        gaps=("contrat.txt is not in English",),
-        says="contrat.txt is not in English: rules are for English and may miss much",
+    "one in French beside one in English": Folder(
+        {"contrat.txt": FRENCH, "services.md": SERVICES},
+        values={"Governing Law": "England"},
+        gaps=("contrat.txt was not reviewed: it is not in English",),
     ),
     "hostile": Folder(
         {"hostile.md": f"{SERVICES}\n9.8 {ORDER}\n\n5.2 Client's liability shall be unlimited.\n"},
@@ -147,7 +145,7 @@ FOLDERS = {
         {"scan.txt": "  \n", "services.md": SERVICES},
         "List the clauses",
         values={"Governing Law": "England"},
-        gaps=("scan.txt can't be read: it has no text",),
+        gaps=("scan.txt was not reviewed: it has no text",),
     ),
     "own rules": Folder(
         {
@@ -182,6 +180,8 @@ def test_a_folder_gives_its_clauses_verdicts_and_risks(name: str, tmp_path: Path
     assert [gap for gap in folder.gaps if gap not in gaps] == []
     assert (answer.status == "partial") == bool(folder.gaps or folder.conflicts)
     assert folder.says in answer.answer
+    page = str(files(answer)["report.html"])
+    assert [page.count(gap) for gap in folder.gaps] == [1] * len(folder.gaps)
     quotes = [one for clause in review.clauses for one in clause.quotes]
     assert all(
         folder.files[clause.contract][one.start : one.end] == one.text
@@ -189,7 +189,6 @@ def test_a_folder_gives_its_clauses_verdicts_and_risks(name: str, tmp_path: Path
         for one in clause.quotes
     )
     assert quotes or not folder.values
-    page = str(files(answer)["report.html"])
     assert "<script>alert" not in page
     assert "was done in" in page
 
@@ -197,11 +196,13 @@ def test_a_folder_gives_its_clauses_verdicts_and_risks(name: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({}, "no contract to read: hand in PDF, DOCX or text files"),
+        ({}, "no contract to review: hand in PDF, DOCX or text files in English"),
+        ({"vertrag.txt": GERMAN}, "(vertrag.txt was not reviewed: it is not in English)"),
+        ({"pic.png": "\0\1"}, "(pic.png was not reviewed: neither a text nor a table"),
         ({"a.yaml": "rules: []", "b.yaml": "rules: []", "c.md": NDA}, "one playbook at a time"),
         ({"ours.yaml": "rules: [{id: a}]", "c.md": NDA}, "rules.0.statement: Field required"),
     ],
-    ids=["empty", "two playbooks", "a wrong playbook"],
+    ids=["empty", "German", "no text", "two playbooks", "a wrong playbook"],
 )
 def test_a_folder_that_cannot_be_reviewed_is_refused_in_a_line(
     files: Mapping[str, str], why: str, tmp_path: Path

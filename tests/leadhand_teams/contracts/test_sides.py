@@ -91,9 +91,32 @@ def test_a_recipient_hears_of_a_missing_exception_for_courts_and_of_nothing_twic
     path.write_text("\n".join(kept))
     _, review = reviewed("Is this NDA fine for us as the recipient?", path)
     titles = {one.rule: one.title for one in review.risks}
-    assert titles["nda-8"].startswith("Missing: ")
+    assert titles["nda-8"].startswith("The contract does not say what the playbook wants: “")
     assert "nda-18" in titles
     assert "no-hire" not in titles
+
+
+def test_what_changed_against_the_reader_is_a_risk_unless_it_is_already_one(tmp_path: Path) -> None:
+    old, new = tmp_path / "hollis-v1.md", tmp_path / "hollis-v2.md"
+    duties = "8.1 Vendor shall answer calls within four hours.\n\n8.2 Client may inspect the site."
+    paid = "8.3 Client shall pay within thirty (30) days.\n\n8.4 Client may store its own backups."
+    cap = "5.1 Vendor's total aggregate liability under this Agreement shall not exceed £90,000."
+    before = _HOLLIS.replace(_HOLLIS[_HOLLIS.index("5.1") : _HOLLIS.index("5.2")], f"{cap}\n\n")
+    old.write_text(f"{before}\n{duties}\n\n{paid}\n")
+    changed = f"{before}\n{duties}\n\n{paid}\n".replace("8.4 Client may store its own backups.", "")
+    changed = changed.replace("four hours", "eight hours").replace("thirty (30)", "ten (10)")
+    new.write_text(changed.replace("£90,000", "£10,000"))
+
+    def raised(side: str) -> list[str]:
+        _, review = reviewed(f"Review it for us as the {side}", old, new)
+        return [
+            one.title.split(":")[0][:9] + one.quotes[0].text[:3]
+            for one in review.risks
+            if "since" in one.title
+        ]
+
+    assert raised("customer") == ["Loosened 8.1", "Tightened8.3", "Dropped s8.4"]
+    assert raised("supplier") == []
 
 
 def test_one_is_counted_as_one() -> None:

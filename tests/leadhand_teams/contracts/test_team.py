@@ -24,15 +24,27 @@ def test_the_folder_has_no_problem_and_workers_share_no_tools() -> None:
 def test_the_sample_fills_every_list_and_each_quote_is_the_text_at_its_offsets() -> None:
     answer, review = reviewed(_REQUEST, _OLD, _NEW)
     assert (answer.status, answer.engine) == ("complete", "deterministic")
-    text = _NEW.read_text()
+    texts = {one.name: one.read_text() for one in (_OLD, _NEW)}
     quotes = [
         *(quote for one in review.clauses for quote in one.quotes),
         *(quote for one in review.checks for quote in one.quotes),
         *(quote for one in review.risks for quote in one.quotes),
     ]
     assert len(quotes) > 20
-    assert all(text[one.start : one.end] == one.text for one in quotes)
-    assert all(len(one.text) <= 600 and one.ref.startswith("services-v2.md") for one in quotes)
+    assert all(
+        texts[one.ref.split("#")[0].split(":")[0]][one.start : one.end] == one.text
+        for one in quotes
+    )
+    assert all(len(one.text) <= 600 for one in quotes)
+    changed = {one.quotes[0].ref for one in review.risks if "earlier version" in one.title}
+    wanted = {
+        "services-v1.md#8.2",
+        *(f"services-v2.md#{number}" for number in (1.2, 3.1, 3.2, 5.1)),
+    }
+    assert changed == wanted
+    caps = [one.ref for one in review.checks if one.rule in {"mutual-cap", "liability-cap"}]
+    assert caps == ["services-v2.md#5.2"] * 2
+    assert "docs/" not in str(files(answer)["report.md"])
     values = {one.category: one.answer for one in review.clauses}
     assert values["Governing Law"] == "England; Wales"
     assert values["Notice Period To Terminate Renewal"] == "90 days"
