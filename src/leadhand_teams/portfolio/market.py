@@ -105,14 +105,14 @@ def weights_of(policy: Policy, of: Market, bounds: Bounds) -> Floats:
         case "efficient_return":
             asked, most = policy.target_return or 0.0, float(of.mean @ _richest(of, bounds))
             if asked > most:
-                why = f"{asked:.4g} is above {most:.4g}, the largest return within the bounds"
+                why = f"{asked:.2%} is above {most:.2%}, the largest return within the bounds"
                 raise Infeasible(f"target_return: {why}")
             return _solved(variance, bounds, optimize.LinearConstraint(of.mean, asked, np.inf))
         case "efficient_risk":
             calm, asked = _solved(variance, bounds), policy.target_volatility or 0.0
             least = float(np.sqrt(calm @ of.covariance @ calm))
             if asked < least - 1e-9:
-                why = f"{asked:.4g} is below {least:.4g}, the least within the bounds"
+                why = f"{asked:.2%} is below {least:.2%}, the least within the bounds"
                 raise Infeasible(f"target_volatility: {why}")
             limit = optimize.NonlinearConstraint(variance[0], 0, asked**2, jac=variance[1])
             return _solved(gain, bounds, limit)
@@ -151,7 +151,7 @@ def _max_sharpe(of: Market, bounds: Bounds, risk_free: float) -> Floats:
     """The largest Sharpe ratio: where returns exceed `risk_free` it has no side summit."""
     excess, start = of.mean - risk_free, _richest(of, bounds)
     if float(excess @ start) <= 0:
-        why = f"no weights within the bounds earn more than the risk-free rate {risk_free:.4g}"
+        why = f"no weights within the bounds earn more than the risk-free rate {risk_free:.2%}"
         raise Infeasible(f"target max_sharpe: {why}")
 
     def slope(w: Floats) -> Floats:

@@ -4,6 +4,7 @@ Weights are fractions of the portfolio's value, which is all shares at their pri
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -24,31 +25,36 @@ def rebalanced(given: HandedIn) -> Rebalanced:
         raise Infeasible(*impossible)
     target = _target(given)
     shares = allocated(given, target)
+    is_broken = shares is None or not given.after(shares).kept.all()
+    free = replace(given, policy=given.policy.model_copy(update={"min_trade": 0.0}))
+    freed = allocated(free, target) if is_broken and given.policy.min_trade else None
     if shares is None:
-        why = "no orders leave cash: add some, or lower min_trade"
-        raise Infeasible(f"cash: {given.cash:,.2f} is at hand, and {why}")
+        why = "lower min_trade" if freed is not None else "add some"
+        raise Infeasible(f"cash: {given.cash:,.2f} is at hand, and no orders leave cash: {why}")
     positions = [*_positions(given, shares, target)]
     return Rebalanced(
         weights=positions,
         orders=sorted([one for one in positions if one.shares], key=lambda one: one.side == "buy"),
         cash=given.after(shares).cash,
         value=given.value,
-        constraints=sorted(_rules(given, shares), key=lambda one: one.met),
+        constraints=sorted(_rules(given, shares, freed), key=lambda one: one.met),
     )
 
 
 def _impossible(given: HandedIn) -> list[str]:
     weights, (low, high) = given.policy.weights, given.limits
     missing = ", ".join(asset for asset in weights if asset not in given.assets)
-    ends = f"from {low.sum():.4g} to {high.sum():.4g}"
-    is_wrong = low.sum() > 1 + SLACK or (not weights and high.sum() < 1 - SLACK)
+    order = np.argsort(-low, kind="stable")[:3]
+    largest = ", ".join(f"{given.assets[n]} {low[n]:.2%}" for n in order)
+    over, under = f"least weights add up to {low.sum():.2%}", f"add up to {high.sum():.2%} at most"
     rules = {
         f"weights: {missing}: in the policy, but without prices": missing,
         "cash: no holdings and no cash: add `cash: 10000`, or holdings.csv": given.value <= 0,
-        f"bounds: all weights can add up {ends}, not to 1: change some": is_wrong,
+        f"bounds: {over}, over 100%: lower some, the largest are {largest}": low.sum() > 1 + SLACK,
+        f"bounds: weights {under}: raise some": not weights and high.sum() < 1 - SLACK,
     }
     for n in np.flatnonzero(low > high):
-        rules[f"weight of {given.assets[n]}: at least {low[n]:.4g}, at most {high[n]:.4g}"] = True
+        rules[f"weight of {given.assets[n]}: at least {low[n]:.2%}, at most {high[n]:.2%}"] = True
     return [why for why, is_broken in rules.items() if is_broken]
 
 
@@ -157,17 +163,12 @@ def optimal(given: HandedIn, target: Floats, reserve: float | None = None) -> Sh
     # Fees make the whole smaller, and so each weight larger: the upper end counts them.
     paid, got, fixed = (1 + fees.rate) * prices, (1 - fees.rate) * prices, fees.fixed * each
     rate, sums = np.outer(high, fees.rate * prices), np.outer(high, fixed)
+    spent = (reserve or 0.0) - given.cash
     per_order = {"buys": -fixed[None, :], "sells": -fixed[None, :]}
     above = {"buy": rate + money, "sell": rate - money, "buys": sums, "sells": sums, "off": -one}
     wanted, switched, least = target * value - now, -np.diag(most), -given.policy.min_trade * one
     constraints = [
-        _rows(
-            (reserve or 0.0) - given.cash,
-            np.inf,
-            buy=-paid[None, :],
-            sell=got[None, :],
-            **per_order,
-        ),
+        _rows(spent, np.inf, buy=-paid[None, :], sell=got[None, :], **per_order),
         _rows(-np.inf, wanted, buy=money, sell=-money, away=-one),
         _rows(wanted, np.inf, buy=money, sell=-money, away=one),
         _rows(-np.inf, high * value - now, **above),
@@ -235,20 +236,21 @@ def _choose_lots(given: HandedIn, order: Position) -> None:
     order.tax, order.lots = round(total, 2) if lots else None, ", ".join(lots)
 
 
-def _rules(given: HandedIn, shares: Shares) -> Iterator[Constraint]:
+def _rules(given: HandedIn, shares: Shares, freed: Shares | None) -> Iterator[Constraint]:
     """The rules of the policy, checked anew on what was found, and why they are kept or not."""
     policy, (traded, _, weights, cash, kept) = given.policy, given.after(shares)
     yield Constraint(name="cash", met=cash >= -1e-6, why=f"{cash:,.2f} is left after fees")
     if policy.min_trade and traded.any():
         least = float(traded[traded > 0].min())
-        why = f"the smallest order is {least:,.2f}; {policy.min_trade:,.2f} it must be"
+        why = f"the smallest order is {least:,.2f}, at least {policy.min_trade:,.2f} is needed"
         yield Constraint(name="min_trade", met=least >= policy.min_trade - 1e-6, why=why)
-    rows = zip(given.assets, given.held, weights, *given.limits, kept, given.prices, strict=True)
-    for asset, held, weight, low, high, met, price in rows:
+    fits = kept if freed is None else given.after(freed).kept  # without min_trade
+    each = (given.held, weights, *given.limits, kept, fits, given.prices)
+    for asset, held, weight, low, high, met, free, price in zip(given.assets, *each, strict=True):
         listed = not policy.weights or asset in policy.weights
         if (low > 0 or high < 1) and (listed or weight or held):
             why = f"{weight:.2%} is {'within' if met else 'outside'} {low:.2%} to {high:.2%}"
-            share = f"{price / given.value:.2%}"
-            room = f": whole shares (one is {share}), cash and the other rules leave no room"
-            why += "" if met else room
+            room = f"whole shares (one is {price / given.value:.2%}), cash and other rules leave"
+            room = f"min_trade {policy.min_trade:,.2f} leaves" if free else room
+            why += "" if met else f": {room} no room"
             yield Constraint(name=f"weight of {asset}", met=bool(met), why=why)

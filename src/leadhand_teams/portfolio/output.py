@@ -93,6 +93,14 @@ class Rebalanced(BaseModel):
     """What a model added and whose citation holds."""
 
     @property
+    def parts(self) -> list[Position]:
+        """The weights, and as the last the cash that they leave."""
+        cash: dict[str, object] = {"asset": "cash"}
+        for end in ("before", "after", "target"):
+            cash[end] = round(1 - sum(getattr(one, end) for one in self.weights), 9) + 0.0
+        return self.weights + [one.model_copy(update=cash) for one in self.weights[:1]]
+
+    @property
     def portfolios(self) -> list[Measures]:
         """The measures that are known."""
         return [one for one in self.measures.values() if one.volatility is not None]

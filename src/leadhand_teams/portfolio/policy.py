@@ -86,12 +86,14 @@ class Policy(_Data):
         needs = {"efficient_return": "target_return", "efficient_risk": "target_volatility"}
         needed = needs.get(self.target)
         if needed and getattr(self, needed) is None:
-            raise ValueError(f"target {self.target} needs {needed}: add it, for example 0.15")
+            raise ValueError(f"target: {self.target} needs {needed}: add it, for example 0.15")
         if bool(self.weights) != (self.target == "weights"):
-            raise ValueError("weights and target: weights belong together: add one, or remove one")
+            raise ValueError("weights: they belong with `target: weights`: add one, or remove one")
         total = sum(band.target for band in self.weights.values())
         if total > 1 + 1e-6:
-            raise ValueError(f"weights add up to {total:.4g}, over 1: write 0.6 or 60 % for 60 %")
+            raise ValueError(
+                f"weights: add up to {total:.2%}, over 100%: write 0.6 or 60 % for 60 %"
+            )
         return self
 
     @property
@@ -118,9 +120,10 @@ def read_policy(text: str, file: str) -> Policy:
     except ValidationError as error:
         texts = {"extra_forbidden": f"unknown key: known are {', '.join(Policy.model_fields)}"}
         lines = [
-            f"{file}: {'.'.join(map(str, one['loc']))}: {texts.get(one['type'], one['msg'])}"
+            [file, ".".join(map(str, one["loc"])), texts.get(one["type"], one["msg"])]
             for one in error.errors(include_input=False)
         ]
-        raise InputError("; ".join(lines)) from None
+        said = ";\n".join(": ".join(filter(None, line)) for line in lines)
+        raise InputError(said.replace(": Value error, ", ": ")) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{file}: this is not YAML: write one `key: value` a line") from error

@@ -35,10 +35,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     missing += filter(None, [checked.note])
     text = report_of(found, plan.goal, missing).markdown(title=False)
     gaps = [f"not kept: {rule.name}: {rule.why}" for rule in found.broken]
-    whole = found.value - sum(one.fee for one in found.orders)
-    parts = sum(one.after for one in found.weights) * whole + (found.cash or 0.0)
-    if found.cash is not None and abs(parts - whole) > 1e-6 * max(whole, 1.0):
-        gaps.append(f"shares and cash of {parts:,.2f} are not the value {whole:,.2f}")
     gaps += [
         f"{one} in the request was not used: amounts and shocks count if they stand in policy.yaml"
         for one in unused(plan.goal, text)
@@ -66,20 +62,21 @@ def part_of(outputs: Iterable[JsonValue]) -> Rebalanced:
 def report_of(found: Rebalanced, title: str, missing: Sequence[str], saved: str = "") -> Report:
     """The report: decision, orders, weights, risk, rules, and what is doubtful."""
 
-    def table(name: str) -> Block:
-        columns, caption = VOCABULARY["tables"][name]
+    def table(rows: str, name: str = "") -> Block:
+        columns, caption = VOCABULARY["tables"][name or rows]
         percent = VOCABULARY["percent"]
-        return table_of(getattr(found, name), *columns, percent=percent, caption=caption)
+        return table_of(getattr(found, rows), *columns, percent=percent, caption=caption)
 
+    traded = VOCABULARY["traded"]
     disagreements = [f"Sources disagree: {line}" for line in found.conflicts]
     blocks: dict[str, Sequence[Block]] = {
-        "Orders": [_traded(found), table("orders")],
-        "Weights": [*_bars(found), table("weights")],
+        "Orders": [traded.format(**sums(found)), table("orders")] if found.orders else [],
+        "Weights": [*_bars(found), table("parts")],
         "Risk": [table("portfolios"), *_falls(found), table("scenarios")],
         "Rules of the policy": [table("constraints")],
         "Note": [Items(found.note)],
         "Added by a model, citations checked": [Items(found.statements)],
-        "Prices": [table("assets")],
+        "Prices": [table("assets"), table("assets", "places")],
     }
     return Report(
         title,
@@ -96,8 +93,9 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     found = Rebalanced.model_validate(answer.output or {})
     gaps = [gap.why for gap in answer.gaps]
     report = report_of(found, answer.request, gaps, saved(answer))
-    columns = VOCABULARY["tables"]["orders"][0]
-    orders = csv_text(columns, [[getattr(one, name) for name in columns] for one in found.orders])
+    columns = [*VOCABULARY["tables"]["orders"][0], "ref"]
+    cents = [one.model_copy(update={"fee": round(one.fee, 2)}) for one in found.orders]
+    orders = csv_text(columns, [[getattr(one, name) for name in columns] for one in cents])
     drawings = {"weights.svg": _bars(found), "drawdown.svg": _falls(found)}
     figures = {name: one.file for name, drawn in drawings.items() for one in drawn}
     return {**report.files, "orders.csv": orders, **figures}
@@ -105,8 +103,9 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def lead(found: Rebalanced) -> list[str]:
     """The decision, then what it changes."""
-    before, after = (found.measures[name].volatility for name in ("before", "after"))
+    ends = [found.measures[name].model_dump() for name in ("before", "after")]
     if not found.policy:
+        before = ends[0]["volatility"]
         shown = f" Yearly volatility of what is held: {before:.1%}." if before else ""
         return [f"What the prices show.{shown}"]
     broken = ", ".join(rule.name for rule in found.broken)
@@ -116,19 +115,20 @@ def lead(found: Rebalanced) -> list[str]:
         first = f"{counted(len(orders), 'order')} by {found.policy}: {joined_names(orders, 5)}."
     elif broken:
         first = "No orders: the policy cannot be met with these prices and holdings."
-    change = [f"Volatility goes from {before:.1%} to {after:.1%}."] if before and after else []
+    known = not any(None in (one["volatility"], one["sharpe"]) for one in ends)
+    change = [VOCABULARY["changes"].format(*ends)] if known else []
     change += [f"{found.cash:,.2f} stays in cash."] if found.cash is not None else []
     change.append(f"Not kept: {broken}." if broken else "Every rule is kept.")
     return [first, " ".join(change)]
 
 
-def _traded(found: Rebalanced) -> str:
+def sums(found: Rebalanced) -> dict[str, object]:
+    """What the orders come to, as the words of reports name it."""
     sides = [(one.side, one.value) for one in found.orders]
     sold, bought = (sum(value for side, value in sides if side == one) for one in ("sell", "buy"))
     fees, tax = sum(one.fee for one in found.orders), sum(one.tax or 0.0 for one in found.orders)
-    told = f"Of {found.value:,.2f}: {sold:,.2f} sold, {bought:,.2f} bought, fees {fees:,.2f}."
-    told += f" Estimated tax {tax:,.2f}, not taken from the cash." if tax else ""
-    return told if sides else ""
+    taxed = f"estimated tax {tax:,.2f}, not taken from the cash" if tax else "no tax estimated"
+    return {"value": found.value, "sold": sold, "bought": bought, "fees": fees, "tax": taxed}
 
 
 def _bars(found: Rebalanced) -> list[Drawing]:
@@ -136,10 +136,10 @@ def _bars(found: Rebalanced) -> list[Drawing]:
     rows = [
         (label, 100 * weight)
         for one in largest
-        for label, weight in ((one.asset, one.before), ("after the orders", one.after))
+        for label, weight in ((f"{one.asset} before", one.before), ("", one.after))
     ]
-    told = "The largest weights of the table."
-    return [bars("Weights, before and after", rows, alternative=told, unit="%")] if rows else []
+    title, told = "Weights before and after", "The largest weights of the table."
+    return [bars(title, rows, alternative=told, unit="%")] if rows else []
 
 
 def _falls(found: Rebalanced) -> list[Drawing]:

@@ -12,7 +12,7 @@ from leadhand_teams.portfolio.market import Floats, Infeasible, stressed
 from leadhand_teams.portfolio.market import market as market_of
 from leadhand_teams.portfolio.orders import rebalanced
 from leadhand_teams.portfolio.output import BeforeAfter, Constraint, Rebalanced
-from leadhand_teams.portfolio.report import lead, part_of
+from leadhand_teams.portfolio.report import lead, part_of, sums
 
 POINTS = 60
 """Points of a figure's line, at most."""
@@ -105,10 +105,19 @@ def risk(handoff: Handoff) -> Result:
 
 
 def write(handoff: Handoff) -> Result:
-    """A note for the people who approve the orders, each sentence from a result."""
-    found = part_of(handoff.inputs.values())
-    lines = [*lead(found), *(f"Not kept: {one.name}: {one.why}." for one in found.broken)]
-    return _result(Rebalanced(note=lines), lines[0])
+    """A note for those who approve the orders: decision, change, cost, limits, what to check."""
+    given, found = material(handoff.artifacts), part_of(handoff.inputs.values())
+    orders = sorted(found.orders, key=lambda one: -one.value)[:3]
+    worst = sorted((one.after, one.name) for one in found.scenarios if one.after is not None)
+    facts = {
+        "orders": [f"{one.asset} from {one.before:.1%} to {one.after:.1%}" for one in orders],
+        "worst": [f"{name}, {after:.1%}" for after, name in worst[:1]],
+        "broken": [f"{one.name}: {one.why}" for one in found.broken],
+        "doubts": [*given.conflicts, *given.issues, *given.unread],
+    }
+    terms = {name: "; ".join(lines) or "nothing" for name, lines in facts.items()}
+    lines = [one.format(**terms, **sums(found), given=given) for one in VOCABULARY["note"]]
+    return _result(Rebalanced(note=lines), lead(found)[0])
 
 
 def _result(found: Rebalanced, summary: str, missing: list[str] | None = None) -> Result:

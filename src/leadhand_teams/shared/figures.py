@@ -111,7 +111,7 @@ def line_chart(
 def bars(
     title: str, rows: Sequence[tuple[str, float]], *, alternative: str, unit: str | None = None
 ) -> Drawing:
-    """Horizontal bars from zero, with their values, at most 40."""
+    """Horizontal bars from zero, with values, at most 40; one without a label has another shade."""
     shown = [(label, value) for label, value in rows[:40] if math.isfinite(value)]
     texts = [f"{number_text(value)}{f' {unit}' if unit else ''}" for _, value in shown]
     name_width = min(220.0, 12 + _CHAR * max((len(label) for label, _ in shown), default=1))
@@ -123,11 +123,11 @@ def bars(
     zero = left - low * scale
     parts: list[str] = []
     for n, ((label, value), text) in enumerate(zip(shown, texts, strict=True)):
-        y, end = _TOP + n * _ROW, zero + value * scale
+        y, end = _TOP + n * _ROW - 8 * (not label), zero + value * scale
         side, anchor = (6, "start") if value >= 0 else (-6, "end")
-        width = max(abs(end - zero), 1.0)
+        x, width = min(zero, end), max(abs(end - zero), 1.0)
         parts += [
-            _tag("rect", "s0 bar", x=min(zero, end), y=y, width=width, height=18, rx=2),
+            _tag("rect", f"s{int(not label)} bar", x=x, y=y, width=width, height=18, rx=2),
             _label(name_width - 8, y + 14, _cut(label, name_width), "end"),
             _label(end + side, y + 14, text, anchor),
         ]

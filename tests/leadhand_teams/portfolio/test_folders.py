@@ -123,7 +123,24 @@ FOLDERS = {
             "holdings.csv": "asset,shares\nA,3\nB,9\n",
         },
         ["sell 3 B", "buy 1 A"],
-        gaps=("whole shares (one is 13.50%), cash and the other rules leave no room",),
+        gaps=("whole shares (one is 13.50%), cash and other rules leave no room",),
+    ),
+    "a least order that forbids what the bands ask for": Folder(
+        {
+            "prices.csv": PRICES,
+            "policy.yaml": f"{POLICY}min_trade: 9000\n",
+            "holdings.csv": HOLDINGS,
+        },
+        gaps=(
+            "weight of A: 85.88% is outside 55.00% to 65.00%: min_trade 9,000.00 leaves no room",
+        ),
+    ),
+    "least weights that are too much together": Folder(
+        {
+            "prices.csv": PRICES,
+            "policy.yaml": POLICY.replace("min: 30%, max: 45%", "min: 50%, max: 90%"),
+        },
+        gaps=("over 100%: lower some, the largest are A 55.00%, B 50.00%",),
     ),
     "a risk below what the prices had": Folder(
         {
@@ -131,7 +148,7 @@ FOLDERS = {
             "policy.yaml": "target: efficient_risk\ntarget_volatility: 0.001\ncash: 1000\n",
         },
         says=("No orders: the policy cannot be met",),
-        gaps=("not kept: target_volatility: 0.001 is below",),
+        gaps=("not kept: target_volatility: 0.10% is below",),
     ),
     "lots with taxes, fees and a least order": Folder(
         {
@@ -143,7 +160,7 @@ FOLDERS = {
         },
         ["sell 36 A", "buy 62 B"],
         # A loss first, then what was held for long: (100 - 130) 20 x .4 and (100 - 60) 16 x .2.
-        ("Estimated tax -112.00", "20 of holdings.csv:4, 16 of holdings.csv:3"),
+        ("estimated tax -112.00", "20 of holdings.csv:4, 16 of holdings.csv:3"),
     ),
     "today's prices alone": Folder(
         {"prices.csv": "date,A,B\n2024-01-28,100,49\n", "policy.yaml": POLICY + "cash: 10000\n"},

@@ -37,9 +37,12 @@ def test_bounds_are_of_all_assets_or_by_asset_and_bands_are_within_them() -> Non
         ("target: hrp\nfees: 5", "fees.rate: Input should be less than or equal to 1"),
         ("target: hrp\nbounds: [0.1]", "bounds.*.1: Field required"),
         ("target: hrp\ncash: much", "cash: Input should be a valid number"),
-        ("target: efficient_risk", "target efficient_risk needs target_volatility: add it"),
-        ("target: weights", "weights and target: weights belong together"),
-        ("target: weights\nweights: {A: .7, B: .4}", "weights add up to 1.1, over 1: write 0.6"),
+        ("target: efficient_risk", "target: efficient_risk needs target_volatility: add it"),
+        ("target: weights", "weights: they belong with `target: weights`"),
+        (
+            "target: weights\nweights: {A: .7, B: .4}",
+            "weights: add up to 110.00%, over 100%: write 0.6",
+        ),
         ("target: weights\nweights: {A: {max: .5}}", "weights.A.target: Field required"),
         ("target: [", "this is not YAML"),
         ("", "Policy"),
@@ -50,4 +53,14 @@ def test_each_mistake_names_file_and_key(text: str, line: str) -> None:
     with pytest.raises(InputError) as found:
         read_policy(f"{text}\n", "policy.yaml")
     assert str(found.value).startswith("policy.yaml: ")
+    assert ": :" not in str(found.value)
+    assert "Value error" not in str(found.value)
     assert line in str(found.value)
+
+
+def test_several_mistakes_are_a_line_each() -> None:
+    with pytest.raises(InputError) as found:
+        read_policy("target: hrp\ncsah: 5\nfees: 5\n", "policy.yaml")
+    lines = str(found.value).splitlines()
+    keys = [line.split(": ")[:2] for line in lines]
+    assert keys == [["policy.yaml", "fees.rate"], ["policy.yaml", "csah"]]

@@ -77,9 +77,9 @@ def test_bounds_are_kept_by_every_target(policy: dict[str, object]) -> None:
 
 
 def test_what_cannot_be_reached_is_named_with_the_limit() -> None:
-    with pytest.raises(Infeasible, match=r"target_return: 0.2 is above 0.1"):
+    with pytest.raises(Infeasible, match=r"target_return: 20.00% is above 10.00%"):
         independent(target="efficient_return", target_return=0.2)
-    with pytest.raises(Infeasible, match=r"target_volatility: 0.01 is below 0.08571"):
+    with pytest.raises(Infeasible, match=r"target_volatility: 1.00% is below 8.57%"):
         independent(target="efficient_risk", target_volatility=0.01)
     with pytest.raises(Infeasible, match="earn more than the risk-free rate"):
         independent(target="max_sharpe", risk_free=0.5)

@@ -36,13 +36,23 @@ def test_the_sample_fills_every_promised_list(sample: Answer) -> None:
     assert found.orders
     assert found.weights
     assert found.scenarios
-    assert found.note[1].startswith("Volatility goes from 16.5% to 11.5%.")
+    assert "volatility from 16.5% to 11.5%, maximum drawdown from 14.3% to 16.4%" in sample.answer
+    assert "yearly return goes from 11.5% to 3.6%" in sample.answer
+    assert "Sharpe ratio from 0.57 to 0.14" in sample.answer
     for name in ("before", "target", "after"):
         figures = found.measures[name].model_dump(include=FIGURES).values()
         assert len(figures) == len(FIGURES)
         assert None not in figures
     assert all(one.met for one in found.constraints)
+    assert "| cash | 5.3 % | 4.8 % | 2.0 % |" in sample.answer
     assert sample.answer.count(VOCABULARY["check"]) == 1
+
+
+def test_the_note_says_what_decides_changes_and_costs_and_repeats_no_lead(sample: Answer) -> None:
+    note = Rebalanced.model_validate(sample.output).note
+    says = ("policy.yaml", "fall 20 %, -19.0%", "fees 37.05", "nothing", "prices.csv:335")
+    assert [said in line for said, line in zip(says, note, strict=True)] == [True] * len(says)
+    assert not any("sell 233 TIDEWIND" in line or "volatility" in line for line in note)
 
 
 def test_files_for_the_desk_have_orders_figures_and_what_was_saved(sample: Answer) -> None:
@@ -50,7 +60,7 @@ def test_files_for_the_desk_have_orders_figures_and_what_was_saved(sample: Answe
     assert set(made) == {"report.html", "report.md", "orders.csv", "weights.svg", "drawdown.svg"}
     lines = str(made["orders.csv"]).splitlines()
     assert lines[0] == "asset,side,shares,price,value,fee,tax,lots,ref"
-    assert lines[1].startswith("NORDBANK,sell,10,87.7,877.0,")
+    assert lines[1].startswith("NORDBANK,sell,10,87.7,877.0,2.88,")
     assert "was done in" in str(made["report.md"])
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 
 import pytest
 from defusedxml.ElementTree import fromstring
@@ -42,3 +43,8 @@ def test_a_figure_is_valid_and_has_a_title_and_an_alternative(figure: Drawing) -
         assert [child.text for child in root][:2] == [figure.title, figure.alternative]
         assert "nan" not in figure.body.replace(">nan<", "")
         assert "inf" not in figure.body
+
+
+def test_a_bar_without_a_label_is_of_the_bar_above_in_another_shade() -> None:
+    drawn = bars("Pairs", [("A", 5.0), ("", 4.0), ("B", 3.0)], alternative="-").svg()
+    assert re.findall(r'class="(s\d) bar"', drawn) == ["s0", "s1", "s0"]
