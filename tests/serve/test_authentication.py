@@ -53,7 +53,10 @@ def test_the_token_in_the_home_is_the_operators(home: Path, browser: httpx2.Clie
         {"Authorization": "Bearer"},
         {"Authorization": "Basic b3BlcmF0b3I6"},
     ):
-        assert browser.get(ME, headers=headers).status_code == 401
+        refused = browser.get(ME, headers=headers)
+        assert refused.status_code == 401
+        why = refused.json()["detail"]
+        assert ("not known, revoked or expired" in why) == (headers == bearer("wrong")), why
 
 
 def test_a_named_token_counts_from_the_moment_it_is_added_until_it_is_revoked(

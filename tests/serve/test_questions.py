@@ -12,6 +12,7 @@ from typing import Any
 from leadhand import Supervisor
 from leadhand.serve import ServiceSettings, app
 from leadhand.serve.questions import InboxQuestion
+from tests.patience import wait_until
 from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 from tests.serve.test_runs import RUNS, answered
 
@@ -58,7 +59,8 @@ def test_a_reply_continues_the_run_and_is_of_the_one_who_sent_it(desk: Desk) -> 
     assert (shown["answer"]["output"], shown["questions"]) == ("The blue one", [])
     assert inbox(desk, "cleo") == []
     # The same reply again is no mistake; another one is too late.
-    assert desk.client("cleo").post(url, json=given).status_code == 202
+    again = desk.client("cleo").post(url, json=given)
+    assert (again.status_code, again.json()["status"]) == (202, "complete")
     late = {"replies": [{**reply, "text": "The red one"}], "seen": asked["seq"]}
     assert desk.client("cleo").post(url, json=late).status_code == 409
 
@@ -143,6 +145,25 @@ def test_a_plan_is_shown_before_anything_is_done(desk: Desk) -> None:
     shown = desk.client("olga").post("/api/v1/plans", json=given).json()
     assert [one["intent"] for one in shown["tasks"]] == ["say one"]
     assert desk.client("olga").get(RUNS).json()["runs"] == []
+
+
+def test_a_question_that_a_cancelled_run_had_is_counted_no_more_when_it_is_asked_again(
+    desk: Desk,
+) -> None:
+    run_id, olga = answered(desk, "say one", approve=["plan"]), desk.client("olga")
+
+    def counts() -> tuple[int, int, int]:
+        (listed,) = olga.get(RUNS).json()["runs"]
+        shown = olga.get(f"{RUNS}/{run_id}").json()["questions"]
+        return listed["questions"], len(shown), len(inbox(desk, "cleo"))
+
+    assert counts() == (1, 1, 1)
+    cancelled = olga.post(f"{RUNS}/{run_id}/cancel")
+    assert (cancelled.status_code, cancelled.json()["status"]) == (202, "cancelled")
+    assert counts() == (0, 0, 0)
+    assert olga.post(f"{RUNS}/{run_id}/resume").status_code == 202
+    wait_until(lambda: olga.get(f"{RUNS}/{run_id}").json()["status"] == "waiting")
+    assert counts() == (1, 1, 1)
 
 
 @contextmanager

@@ -1,13 +1,16 @@
 """Runs over HTTP: started once, shown to those who may see them, stopped, continued, deleted."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 
-from leadhand import Budget, Supervisor
+from leadhand import Budget, InputError, Plan, Role, Supervisor, Team
+from leadhand.extension.roles import PlanRequest
 from leadhand.serve import app
 from leadhand.serve.documents import RunDocument, RunList
+from tests.patience import wait_until
 from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 
 RUNS = "/api/v1/runs"
@@ -63,6 +66,31 @@ def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> N
     # A key is its principal's own.
     assert desk.client("bob").post(RUNS, json=given, headers=key).json() != first
     assert len(desk.client("olga").get(RUNS).json()["runs"]) == 2
+    # The status is that of the run, now.
+    assert first["status"] == "running"
+    desk.gate.open()
+    desk.client("ann").get(first["links"]["events"])
+    done = desk.client("ann").post(RUNS, json=given, headers=key)
+    assert (done.status_code, done.json()) == (202, {**first, "status": "complete"})
+
+
+def test_a_client_that_waits_for_a_run_that_no_plan_is_made_for_gets_its_id(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def plan(request: PlanRequest, team: Team) -> Plan:
+        raise InputError("hand in a contract")
+
+    team = supervisors_of(tmp_path / "unused", Gate())[0].team
+    team = replace(team, template=(), planner=Role(run=plan))
+    with served(app([Supervisor(team, home=tmp_path)], auth=authenticate, home=tmp_path)) as url:
+        desk, given = Desk(url, Gate(), FastAPI()), {"team": "desk", "request": "hello"}
+        refused = desk.client().post(RUNS, json=given, headers=WAIT)
+        assert (refused.status_code, refused.json()["detail"]) == (400, "hand in a contract")
+        assert refused.headers["location"] == f"{RUNS}/{refused.json()['run_id']}"
+        assert desk.client().get(refused.headers["location"]).json()["status"] == "failed"
+        run_id = started(desk)
+        wait_until(lambda: f"the work on run {run_id} failed: hand in a contract" in caplog.text)
+        desk.close()
 
 
 @pytest.mark.parametrize(
@@ -265,6 +293,7 @@ def test_a_run_is_cancelled_resumed_followed_and_deleted(desk: Desk) -> None:
     assert client.post(f"{url}/resume", json={"deadline_s": 60}).status_code == 202
     client.get(f"{url}/events")
     assert client.get(url).json()["status"] == "complete"
+    assert client.post(f"{url}/resume").status_code == 409
     assert client.post(f"{url}/resume", json={"from_task": "none"}).status_code == 400
     assert client.post(f"{url}/resume", json={"from_task": "t1"}).status_code == 202
     client.get(f"{url}/events")

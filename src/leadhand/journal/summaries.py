@@ -105,12 +105,9 @@ class StoredSummary:
         self.updated_at = event.at
         self.seq = event.seq
         self.queued = event.type == "run_queued"
+        self._add_to_questions(event)
         # By type name: listing runs imports this module, but not the events.
         match event.type:
-            case "approval_requested":
-                self._asked(event)
-            case "approval_given":
-                self._answered(_place(event))
             case _ if event.within:
                 pass
             case "run_started":
@@ -151,17 +148,33 @@ class StoredSummary:
             case _:
                 pass
 
+    def _add_to_questions(self, event: "Event") -> None:
+        match event.type:
+            case "approval_requested":
+                self._asked(event)
+            case "approval_given":
+                self._closed(_place(event))
+            case "run_finished":
+                level = "/".join(event.within) + ":"
+                self._closed(*(place for place in self.questions if place.startswith(level)))
+            case "run_resumed" if not event.within:
+                self._closed(*(f":{id}" for id in event.again))
+            case _:
+                pass
+
     def _asked(self, event: "ApprovalRequested") -> None:
-        self.questions = (*self.questions, place := _place(event))
+        self._closed(place := _place(event))  # if it is asked again
+        self.questions = (*self.questions, place)
         self.asked_at[place] = event.at
         self.expires_at.pop(place, None)
         if event.expires_at is not None:
             self.expires_at[place] = event.expires_at
 
-    def _answered(self, place: str) -> None:
-        self.questions = tuple(other for other in self.questions if other != place)
-        self.asked_at.pop(place, None)
-        self.expires_at.pop(place, None)
+    def _closed(self, *places: str) -> None:
+        self.questions = tuple(other for other in self.questions if other not in places)
+        for place in places:
+            self.asked_at.pop(place, None)
+            self.expires_at.pop(place, None)
 
     def run_summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
         """The run as a list shows it. `held` is called only if there is no answer."""

@@ -99,7 +99,7 @@ class Callers:
             error = None if task.cancelled() else task.exception()
             unheard = under_way.is_set() and task not in self._awaited
             if unheard and error is not None and not isinstance(error, RunInterrupted):
-                _log.error("the work on a run failed: %s", error)
+                _log.error("the work on run %s failed: %s", run_id, error)
             under_way.set()
 
         task = asyncio.create_task(done())

@@ -33,12 +33,7 @@ from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 Document = dict[str, JsonValue]
 MAX_MESSAGE = 300
 SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
-_PRIVATE: Mapping[str, Any] = {
-    "cost_usd": None,
-    "input_tokens": 0,
-    "output_tokens": 0,
-    "origin": {},
-}
+_PRIVATE = dict[str, Any](cost_usd=None, input_tokens=0, output_tokens=0, origin={})
 
 
 class RunEntry(RunSummary):

@@ -85,18 +85,22 @@ BODY = {
 
 
 class AcceptedRun(BaseModel):
-    """A run that is stored and under way, or waits for its turn."""
+    """A run that is stored."""
 
     run_id: str
     team: str
-    status: str = "running"
+    status: str
+    """As in a list; `running` while it waits for its turn."""
     links: dict[str, str]
     """Of the run, and of its events."""
 
 
-def accepted(run_id: str, team: str) -> AcceptedRun:
-    url = f"/api/v1/runs/{run_id}"
-    return AcceptedRun(run_id=run_id, team=team, links={"self": url, "events": f"{url}/events"})
+async def accepted(caller: ServiceCaller, run_id: str, team: str) -> AcceptedRun:
+    held = await caller.service.journal.holder(run_id) is not None  # before its end is read
+    history = (await caller.record(run_id)).history
+    status, url = "running" if held else history.run_status(held=False), f"/api/v1/runs/{run_id}"
+    links = {"self": url, "events": f"{url}/events"}
+    return AcceptedRun(run_id=run_id, team=team, status=status, links=links)
 
 
 async def start(

@@ -77,7 +77,10 @@ async def authenticated(request: Request) -> Principal:
     principal = await found if inspect.isawaitable(found) else found
     if principal is None:
         asked = {"WWW-Authenticate": "Bearer"}
-        raise HttpProblem(401, "send a token as `Authorization: Bearer`", headers=asked)
+        sent = request.headers.get("authorization", "").lower().startswith("bearer ")
+        unknown = "this token is not known, revoked or expired"
+        why = unknown if sent else "send a token as `Authorization: Bearer`"
+        raise HttpProblem(401, why, headers=asked)
     return principal
 
 

@@ -30,7 +30,7 @@ _STATUS: Mapping[type[errors.LeadhandError], int] = {
     errors.ModelError: 503,
 }
 """The first class that fits counts."""
-_SHOWN = (errors.InputError, errors.RunInterrupted, errors.RunRefused, errors.ModelError)
+SHOWN = (errors.InputError, errors.RunInterrupted, errors.RunRefused, errors.ModelError)
 """Whose messages are for clients."""
 
 _OPENAI: Mapping[int, tuple[str, str | None]] = {
@@ -93,10 +93,7 @@ def problem_of(error: Exception) -> HttpProblem:
             if isinstance(error, errors.QueueFull):
                 headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
             # Other messages may name paths and hosts of the service.
-            shown = isinstance(
-                error,
-                errors.InputError | errors.RunInterrupted | errors.RunRefused | errors.ModelError,
-            )
+            shown = isinstance(error, SHOWN)
             return HttpProblem(status, str(error) if shown else _FAILED, headers=headers)
         case _:
             return HttpProblem(500, _FAILED)

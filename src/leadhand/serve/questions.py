@@ -126,7 +126,7 @@ async def _reply(
         except InputError as error:  # another person was faster, by a moment
             left = [*checked][len(done) :]
             raise HttpProblem(409, str(error), extra={"not_replied": [*left]}) from None
-        done.append(accepted(run_id, team))
+        done.append(await accepted(caller, run_id, team))
     return done
 
 

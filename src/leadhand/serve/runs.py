@@ -6,7 +6,6 @@ import mimetypes
 import re
 import time
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
@@ -22,6 +21,7 @@ from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
 from leadhand.page.report import REPORT, report_files
 from leadhand.run.handle import Run
+from leadhand.run.stored import is_over
 from leadhand.serve import documents
 from leadhand.serve.lifespan import erase_unkept
 from leadhand.serve.new_runs import (
@@ -35,7 +35,7 @@ from leadhand.serve.new_runs import (
     read_body,
     start,
 )
-from leadhand.serve.problems import HttpProblem
+from leadhand.serve.problems import SHOWN, HttpProblem, problem_of
 from leadhand.serve.run_records import within
 from leadhand.serve.service import Calling, ServiceCaller
 from leadhand.serve.task_documents import shortened, task_document, value_at
@@ -135,7 +135,12 @@ async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None
             return response
         except (TimeoutError, RunInterrupted):
             pass  # it goes on, here or in another process
-    content = accepted(run.id, team).model_dump_json()
+        except SHOWN as error:  # a run of that id stays, with no answer
+            problem = problem_of(error)
+            problem.headers = {**(problem.headers or {}), **headers}
+            problem.extra = {**problem.extra, "run_id": run.id}
+            raise problem from None
+    content = (await accepted(caller, run.id, team)).model_dump_json()
     return Response(content, 202, headers, media_type="application/json")
 
 
@@ -166,11 +171,8 @@ async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> 
 async def _searched(
     caller: ServiceCaller, wanted: WantedRuns, words: Sequence[str], where: RunFilter
 ) -> documents.RunList:
-    journal, found, operator = (
-        caller.service.journal,
-        list[documents.RunEntry](),
-        caller.is_operator,
-    )
+    journal, operator = caller.service.journal, caller.is_operator
+    found: list[documents.RunEntry] = []
     searched, cursor, ends_s = 0, wanted.cursor, time.monotonic() + SEARCH_S
     while True:
         page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
@@ -242,20 +244,24 @@ async def cancel_run(run_id: str, caller: Calling, body: CancelledRun | None = N
         await caller.service.handle(known).cancel((body or CancelledRun()).reason)
     except InputError as error:
         raise HttpProblem(409, str(error)) from None
-    return accepted(run_id, known.team)
+    return await accepted(caller, run_id, known.team)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202)
 async def resume_run(run_id: str, caller: Calling, body: ResumedRun | None = None) -> AcceptedRun:
     """Continue a run that was stopped, or do a task of it and what depends on it again."""
     known, given = await caller.visible(run_id), body or ResumedRun()
+    state = (await caller.record(run_id)).history.state
+    if given.from_task is None and is_over(state) and state.answer is not None:
+        why = f"run {run_id!r} is {state.answer.status}: there is nothing to resume"
+        raise HttpProblem(409, f"{why}; `from_task` does a task and what follows from it again")
     own = caller.principal.owns(known.origin)
     await caller.service.handle(known).resume(
         from_task=given.from_task,
         deadline_s=given.deadline_s,
         context=caller.principal.context if own else None,
     )
-    return accepted(run_id, known.team)
+    return await accepted(caller, run_id, known.team)
 
 
 @router.delete("/runs/{run_id}", status_code=204)
@@ -319,8 +325,7 @@ async def read_report(
     files = await asyncio.to_thread(report_files, shown, team, text)
     if file not in files:
         raise HttpProblem(404, f"there is no {file!r:.200}", extra={"files": [*files]})
-    kind = {".md": "text/markdown", ".html": "text/html"}.get(PurePath(file).suffix)
-    kind = kind or mimetypes.guess_type(file)[0] or "application/octet-stream"
+    kind = mimetypes.guess_type(file)[0] or "application/octet-stream"
     headers = {"content-security-policy": _SANDBOX}
     if not file.startswith("report."):
         headers["content-disposition"] = "attachment"

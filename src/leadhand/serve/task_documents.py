@@ -14,13 +14,7 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.handoffs import handoff
 from leadhand.page.document import document
 from leadhand.page.markdown import render
-from leadhand.serve.documents import (
-    SPENT,
-    Document,
-    attempt_entry,
-    run_document,
-    task_entry,
-)
+from leadhand.serve.documents import SPENT, Document, attempt_entry, run_document, task_entry
 from leadhand.serve.run_records import RunRecord
 from leadhand.state.fold import RunState, apply
 from leadhand.trace.run_history import RunHistory, TaskHistory
