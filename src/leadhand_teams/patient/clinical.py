@@ -55,6 +55,7 @@ class ClinicalVocabulary(BaseModel):
     analytes: dict[str, str]
     molar_masses: dict[float, list[str]]
     units: dict[str, str]
+    shown: dict[str, str]
     columns: dict[str, list[str]]
     rules: list[list[str]]
     rule_columns: dict[str, list[str]]
@@ -93,6 +94,14 @@ def ucum(unit: str | None) -> str | None:
     return VOCABULARY.units.get(plain.lower().replace("1,73", "1.73"), plain) or None
 
 
+def readable(unit: str | None) -> str:
+    """The unit as reports write it, however the source does."""
+    written = ucum(unit) or ""
+    for pattern, shown in VOCABULARY.shown.items():
+        written = re.sub(pattern, shown, written)
+    return written
+
+
 def convert(value: float, unit: str | None, to: str | None, code: str) -> float | None:
     """`value` in the unit `to`; None if that can't be done."""
     from lark.exceptions import LarkError
@@ -120,8 +129,8 @@ def in_unit(one: LabPoint, unit: str | None) -> LabPoint | None:
         None if number is None else convert(number, one.unit, unit, one.code)
         for number in (one.value, one.low, one.high)
     )
-    given = f"{one.value:g} {one.unit or 'without a unit'}"
-    given = given if ucum(one.unit) != ucum(unit) else None
+    is_same = ucum(one.unit) == ucum(unit)
+    given = None if is_same else f"{one.value:g} {one.unit or 'without a unit'}"
     update = {"value": value, "low": low, "high": high, "unit": unit, "as_given": given}
     return None if value is None else one.model_copy(update=update)
 

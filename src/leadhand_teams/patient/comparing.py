@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Final
 
-from leadhand_teams.patient.clinical import VOCABULARY, convert
+from leadhand_teams.patient.clinical import VOCABULARY, convert, readable
 from leadhand_teams.patient.output import (
     ClinicalItem,
     ClinicalLine,
@@ -35,15 +35,15 @@ def day_of(date: str | None) -> str:
     return (date or "")[:10]
 
 
-def agree(one: LabPoint, other: LabPoint) -> bool:
-    """Whether two values differ by no more than rounding, as far as their units can tell."""
+def agree(one: LabPoint, other: LabPoint) -> bool | None:
+    """Whether two sources differ by no more than rounding; None if not of the same time."""
+    if one.file == other.file or day_of(one.date) != day_of(other.date):
+        return None
     value = convert(one.value, one.unit, other.unit, one.code)
-    return value is None or abs(value - other.value) <= 0.02 * max(abs(value), abs(other.value))
-
-
-def is_elsewhere(one: LabPoint, other: LabPoint) -> bool:
-    """Whether another source has it of the same day."""
-    return one.file != other.file and day_of(one.date) == day_of(other.date)
+    if value is None or abs(value - other.value) <= 0.02 * max(abs(value), abs(other.value)):
+        return True
+    timed = min(len(one.date or ""), len(other.date or "")) > 10
+    return None if timed and moment(one.date) != moment(other.date) else False
 
 
 def is_active(item: ClinicalItem) -> bool:
@@ -114,10 +114,9 @@ def _values(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
     first: dict[tuple[str, str], LabPoint] = {}
     for one in (one for one in record.measured if one.date):
         earlier = first.setdefault((one.code, day_of(one.date)), one)
-        timed = min(len(earlier.date or ""), len(one.date or "")) > 10
-        same_time = not timed or moment(earlier.date) == moment(one.date)
-        if is_elsewhere(one, earlier) and same_time and not agree(one, earlier):
-            said = {place(it): f"{it.value:g} {it.unit or ''}".strip() for it in (earlier, one)}
+        if agree(one, earlier) is False:
+            both = (earlier, one)
+            said = {place(it): f"{it.value:g} {readable(it.unit)}".strip() for it in both}
             yield f"{earlier.display} of {day_of(one.date)}", said
 
 
@@ -150,7 +149,7 @@ def checked(record: PatientRecord, today: dt.date) -> list[ClinicalLine]:
             ids = [ref for one in group.values() for ref in one.refs] + refs[name]
             text = f"{name}: more than one is active, {shown}"
             found.append(ClinicalLine(kind="duplicate_therapy", text=text, refs=ids))
-    return found
+    return sorted(found, key=lambda one: one.kind or "")  # allergies, twice there, overdue
 
 
 def is_it(item: ClinicalItem, wanted: str) -> bool:

@@ -51,6 +51,8 @@ class LabPoint(BaseModel):
     high: float | None = None
     as_given: str | None = None
     """If it was converted."""
+    left_out: bool = False
+    """Of change, slope and plot: the source of the latest value, or two others, contradict it."""
     code: str = Field(default="", exclude=True)
     display: str = Field(default="", exclude=True)
     unit: str | None = Field(default=None, exclude=True)
@@ -100,6 +102,11 @@ class ClinicalFlag(BaseModel):
     why: str
     basis: Literal["coded", "values"]
     refs: list[str]
+
+    @property
+    def words(self) -> str:
+        """The name in words."""
+        return "chronic kidney disease" if self.name == "ckd" else self.name
 
 
 class ClinicalLine(BaseModel):

@@ -14,7 +14,7 @@ from typing import Final, cast
 import jmespath
 from pydantic import ValidationError
 
-from leadhand_teams.patient.clinical import PRESSURE, PRESSURES, VOCABULARY, analyte
+from leadhand_teams.patient.clinical import PRESSURE, PRESSURES, VOCABULARY, analyte, readable
 from leadhand_teams.patient.output import ClinicalItem, LabPoint, PatientSubject
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text, read_once
@@ -74,8 +74,9 @@ def record_of(reading: Reading) -> PatientRecord:
         line = f"{item.kind}: {item.display}; {item.status}; {item.onset or ''}"
         record.texts.append(Text(item.file, line, id=item.ref))
     for one in record.measured:
-        line = f"{one.display}: {one.value:g} {one.unit or ''}; {one.date or ''}"
-        record.texts.append(Text(one.file, line, id=one.ref))
+        units = dict.fromkeys((one.unit or "", readable(one.unit)))  # either may be quoted
+        line = "; ".join(f"{one.display}: {one.value:g} {unit}" for unit in units)
+        record.texts.append(Text(one.file, f"{line}; {one.date or ''}", id=one.ref))
     record.unread += [f"{one.name}: free text, which only a model reads" for one in notes]
     return record
 

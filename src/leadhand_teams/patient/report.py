@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
 from leadhand.tools.text import counted
-from leadhand_teams.patient.comparing import day_of, is_active, moment
+from leadhand_teams.patient.clinical import readable
+from leadhand_teams.patient.comparing import day_of, is_active, moment, place
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, LabSeries, PatientSummary
 from leadhand_teams.patient.records import VOID
 from leadhand_teams.shared.figures import Drawing, Series, line_chart
@@ -25,7 +26,7 @@ def report(request: str, found: PatientSummary) -> Report:
     for problem, lines in found.summaries.items():
         by_problem += [f"{problem}:", _lines(lines)]
     flags = [
-        [one.name, day_of(one.since), one.basis, one.why, " ".join(one.refs[:5])]
+        [one.words, day_of(one.since), one.basis, one.why, " ".join(one.refs[:5])]
         for one in found.flags
     ]
     events = [*found.problems, *found.procedures, *found.timeline]
@@ -65,24 +66,27 @@ def _lead(found: PatientSummary) -> list[str]:
     subject, dead = found.subject, found.subject.deceased
     who = [subject.sex, subject.birth_date and f"born {subject.birth_date}"]
     who.append(f"died {day_of(dead)}" if isinstance(dead, str) else "deceased" if dead else None)
-    counts = [
-        counted(len({one.display for one in items if is_active(one)}), f"active {name}")
-        for items, name in ((found.problems, "problem"), (found.medications, "medication"))
-        if items
-    ]
+    counts, disputed = list[str](), {ref for one in found.contradictions for ref in one.refs}
+    for items, name in ((found.problems, "problem"), (found.medications, "medication")):
+        active = [one for one in items if is_active(one)]
+        both = {one.display for one in active if place(one) in disputed}
+        count = counted(len({one.display for one in active}), f"active {name}")
+        note = f" (sources contradict each other on {len(both)})" if both else ""
+        counts += [count + note] if items else []
     series = counted(len(found.labs), "series", "series")
     counts += [f"{series} of measurements"] if found.labs else []
     said = ", ".join(filter(None, who)).capitalize() or "Sex and birth date are not given"
     out = [
-        f"{one.display} {number_text(one.latest)} {one.unit or ''}, {_side(one)}"
+        f"{one.display} {number_text(one.latest)} {readable(one.unit)}, {_side(one)}"
         for one in found.labs
         if one.out_of_range
     ]
     out += [one.text for one in found.findings if one.kind == "out_of_range"]
     about = (one.text.partition(":")[0] for one in found.contradictions)
     lines = {
+        "Safety": "; ".join(one.text for one in found.safety),
         said: ", ".join(counts) or "no problems, medications or measurements",
-        "Flags": ", ".join(f"{one.name} ({one.basis})" for one in found.flags),
+        "Flags": ", ".join(f"{one.words} ({one.basis})" for one in found.flags),
         "Out of range": "; ".join(out),
         "The sources contradict each other": ", ".join(about),
     }
@@ -108,7 +112,7 @@ def _labs(labs: Sequence[LabSeries]) -> TableBlock:
         ends = [(word, end) for word, end in (("from", last.low), ("to", last.high)) if end]
         span = " ".join(f"{word} {number_text(end)}" for word, end in ends)
         numbers = ["" if n is None else f"{n:+.3g}" for n in (one.change, one.slope_per_year)]
-        latest = [f"{number_text(one.latest)} {one.unit or ''}", day_of(one.latest_date)]
+        latest = [f"{number_text(one.latest)} {readable(one.unit)}", day_of(one.latest_date)]
         rows.append([one.display, *latest, *numbers, span, _side(one), last.ref])
     return TableBlock(["What", "Latest", "On", "Change", "A year", "Given range", "", "Id"], rows)
 
@@ -117,13 +121,15 @@ def _figures(found: PatientSummary) -> list[Drawing]:
     """At most six series of three days or more: those out of range and of flags first."""
     flagged, drawn = {ref for one in found.flags for ref in one.refs}, list[Drawing]()
     for lab in found.labs:
-        points = [(moment(one.date).date(), one.value) for one in lab.series if one.date]
+        kept = [one for one in lab.series if one.date and not one.left_out]
+        points = [(moment(one.date).date(), one.value) for one in kept]
         shown = lab.out_of_range or flagged & {one.ref for one in lab.series}
         if not shown or len({day for day, _ in points}) < 3:
             continue
-        low, high, ends = lab.series[-1].low, lab.series[-1].high, (points[0][0], points[-1][0])
-        band = [(day, low, high) for day in ends] if low is not None and high is not None else []
-        words = f"{lab.display} from {ends[0]} to {ends[1]}"
-        line = [Series(lab.display, points)]
-        drawn.append(line_chart(words, line, alternative=words, y_label=lab.unit or "", band=band))
+        last, ends = lab.series[-1], (points[0][0], points[-1][0])
+        band = [(day, last.low, last.high) for day in ends] if lab.out_of_range is not None else []
+        title = f"{lab.display} from {ends[0]} to {ends[1]}"
+        words = f"{title}{', beside the given range' if band else ''}"
+        line, unit = [Series(lab.display, points)], readable(lab.unit)
+        drawn.append(line_chart(title, line, alternative=words, y_label=unit, band=band))
     return drawn[:6]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from leadhand import Handoff, Result
-from leadhand_teams.patient.clinical import VOCABULARY, convert, known_problem
+from leadhand_teams.patient.clinical import VOCABULARY, convert, known_problem, readable
 from leadhand_teams.patient.comparing import checked, day_of, entries
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import PatientRecord, record_of
@@ -55,7 +55,7 @@ def summarise(handoff: Handoff) -> Result:
     codes = known.labs if known else ()
     for lab in labs_of(one for one in record.measured if one.code in codes)[0]:
         change = f", {lab.change:+.3g} since the one before" if lab.change is not None else ""
-        value = f"{lab.latest:.4g} {lab.unit or ''} on {day_of(lab.latest_date) or '?'}"
+        value = f"{lab.latest:.4g} {readable(lab.unit)} on {day_of(lab.latest_date) or '?'}"
         text = f"{lab.display}: {value}{change}"
         lines.append(ClinicalLine(text=text, refs=[lab.series[-1].ref]))
     return drafted(PatientSummary(summaries={problem.display: lines}))

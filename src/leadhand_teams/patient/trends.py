@@ -7,8 +7,14 @@ from itertools import takewhile
 from statistics import linear_regression
 from typing import Final
 
-from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, in_unit, known_problem
-from leadhand_teams.patient.comparing import agree, day_of, is_active, is_elsewhere, moment
+from leadhand_teams.patient.clinical import (
+    VOCABULARY,
+    FlagThreshold,
+    in_unit,
+    known_problem,
+    readable,
+)
+from leadhand_teams.patient.comparing import agree, day_of, is_active, moment
 from leadhand_teams.patient.output import (
     ClinicalFlag,
     ClinicalItem,
@@ -29,7 +35,7 @@ def followed(record: PatientRecord) -> PatientSummary:
     words: dict[str, ClinicalLine] = {}
     for one in sorted(record.worded, key=lambda value: moment(value.date)):
         if moment(one.date) >= numbers.get(one.display, moment(None)):
-            said = f"{one.said} {one.unit or ''}".strip()
+            said = f"{one.said} {readable(one.unit)}".strip()
             text = f"{one.display}: {said}, {one.date or 'no date'}"
             kind = "out_of_range" if one.sign and one.side else None
             words[one.display] = ClinicalLine(text=text, refs=[one.ref], kind=kind)
@@ -56,13 +62,19 @@ def _series(group: Sequence[LabPoint], notes: list[str]) -> LabSeries:
         if point is None:
             given = f"{one.value:g} {one.unit or 'without a unit'}"
             notes.append(f"{one.ref}: {given} can't be converted to {newest.unit or 'no unit'}")
-        elif not any(is_elsewhere(point, two) and agree(point, two) for two in points):
+        elif not any(agree(point, two) for two in points):
             points.append(point)
     last, slope = points[-1], None
-    before = next((one for one in points[-2::-1] if not is_elsewhere(one, last)), None)
-    days = [moment(one.date).timestamp() / 86_400 for one in points if one.date]
-    if len(days) >= max(3, len(points)) and max(days) - min(days) >= 30:
-        slope = 365.25 * linear_regression(days, [one.value for one in points]).slope
+    for one in points:
+        one.left_out = one.file != last.file and any(agree(one, two) is False for two in points)
+        if one.left_out:
+            why = "left out of change, slope and plot, as another source contradicts it"
+            notes.append(f"{one.ref}: {one.display} of {day_of(one.date) or 'no date'} is {why}")
+    kept = [one for one in points if not one.left_out]
+    before = kept[-2] if len(kept) > 1 else None
+    days = [moment(one.date).timestamp() / 86_400 for one in kept if one.date]
+    if len(days) >= max(3, len(kept)) and max(days) - min(days) >= 30:
+        slope = 365.25 * linear_regression(days, [one.value for one in kept]).slope
     return LabSeries(
         code=newest.code, display=newest.display, unit=newest.unit, series=points,
         latest=last.value, latest_date=last.date, slope_per_year=slope,
@@ -123,7 +135,7 @@ def _why(rule: FlagThreshold, hits: Sequence[LabPoint], count: int) -> str:
     limit = f"at or above {rule.least:g}" if rule.least > 0 else f"below {rule.below:g}"
     how = {"last": "; from the last value only", "any": f" at {len(hits)} of {count} readings"}
     ends = dict.fromkeys(
-        f"{one.value:.3g} {rule.unit} on {day_of(one.date) or 'an unknown day'}"
+        f"{one.value:.3g} {readable(rule.unit)} on {day_of(one.date) or 'an unknown day'}"
         for one in (hits[0], hits[-1])
     )
     for_long = f" for {rule.when} days or more"

@@ -70,14 +70,17 @@ def line_chart(
     alternative: str,
     x_label: str = "",
     y_label: str = "",
-    band: Sequence[tuple[X, float, float]] = (),
+    band: Sequence[tuple[X, float | None, float | None]] = (),
 ) -> Drawing:
-    """Lines over numbers or dates; `band` is an area between two values at each place."""
-    places = [x for one in series for x, _ in one.points]
+    """Lines over numbers or dates; `band` is an area between values, or beside one, at places."""
+    lines = [[one for one in each.points if math.isfinite(one[1])] for each in series]
+    places = [x for line in lines for x, _ in line]
     xs = [_number(x) for x in (*places, *(x for x, _, _ in band))]
-    ys = [y for one in series for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
-    ys = [y for y in ys if math.isfinite(y)]
-    if not xs or not ys:
+    ends = [end for _, low, high in band for end in (low, high) if end is not None]
+    if len(ends) < 2 * len(band):
+        ends += [end * factor for end in ends for factor in (0.9, 1.1)]  # to be seen beside it
+    ys = [y for line in lines for _, y in line] + ends
+    if not places:
         return Drawing(title, alternative, _label(WIDTH / 2, 160, "No data", "middle"))
     x_low, x_high, y_ticks = min(xs), max(xs), ticks(min(ys), max(ys))
     if isinstance(places[0], dt.date):
@@ -97,11 +100,11 @@ def line_chart(
         _label(8, _TOP - 2, y_label, "start", "faint"),
     ]
     if band:
-        edge = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+        edge = [(x, y_ticks[-1] if high is None else high) for x, _, high in band]
+        edge += [(x, y_ticks[0] if low is None else low) for x, low, _ in reversed(band)]
         parts.append(_tag("polygon", "s0 band", points=path(edge)))
-    for n, one in enumerate(series):
-        kept = [(x, y) for x, y in one.points if math.isfinite(y)]
-        thinned = kept[:: max(1, len(kept) // _MAX_POINTS)]
+    for n, line in enumerate(lines):
+        thinned = line[:: max(1, len(line) // _MAX_POINTS)]
         parts.append(_tag("polyline", f"s{min(n, 4)} line", points=path(thinned)))
     if len(series) > 1:
         parts.append(_legend([one.label for one in series]))

@@ -13,11 +13,8 @@ from leadhand_teams.shared.reading import Text
 MIN_QUOTE_CHARS: Final = 12
 _QUOTES: Final = str.maketrans("“”„«»‘’‚`´", "\"\"\"\"\"'''''")
 _ADDRESS: Final = re.compile(r"https?://[^\s<>()\[\]\"']+|\bwww\.[^\s<>()\[\]\"']+", re.IGNORECASE)
-_WORDS: Final = (
-    *("one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-_WORD: Final = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_WORDS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_WORD: Final = re.compile(rf"\b(?:{_WORDS})\b", re.IGNORECASE)
 _SPELLED: Final = re.compile(
     rf"{_WORD.pattern}(?=\s+(?:\(\d+\)\s+)?(?:hour|day|week|month|quarter|year|per ?cent))",
     re.IGNORECASE,
@@ -139,7 +136,7 @@ def _wrong_number(statement: Statement, computed: Sequence[float]) -> str | None
 
 
 def _digits(word: re.Match[str]) -> str:
-    return str(_WORDS.index(word[0].casefold()) + 1)
+    return str(re.split(r"\|", _WORDS).index(word[0].casefold()) + 1)
 
 
 def _slack(text: str, value: float) -> float:

@@ -145,7 +145,7 @@ FOLDERS = {
         {"omron.csv": HOME, "medications.csv": DRUGS},
         labs={"8480-6": (133, -13, None), "8462-4": (84, -8, None), "8867-4": (68, -3, None)},
         flags="hypertension values",
-        says=("systolic at or above 140 at 1 of 3 readings: 146 mm[Hg] on 2026-01-05",),
+        says=("systolic at or above 140 at 1 of 3 readings: 146 mmHg on 2026-01-05",),
         gaps=("medications.csv: neither values of a laboratory",),
     ),
     "blood pressure in a cell": Folder(
@@ -202,7 +202,7 @@ FOLDERS = {
         },
         labs={"6298-4": (6.2, None, None), "4548-4": (42, None, None)},
         flags="prediabetes values",
-        says=("Male, died 2025-12-24: ",),
+        says=("Male, died 2025-12-24: 1 active problem (sources contradict each other on 1), ",),
         conflicts=(
             "the patient's death: 2025-12-24 or not dead",
             "Hypothyroidism: active, and ended 2020-01-01",

@@ -1,6 +1,7 @@
 """The team as users run it: what the records say, with its ids, and what contradicts."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -11,7 +12,7 @@ from leadhand import Answer, InputError, Plan, Result, Supervisor, Task
 from leadhand.contracts.task import Batch
 from leadhand.extension import load
 from leadhand.extension.roles import TaskResult
-from leadhand_teams.patient.clinical import convert
+from leadhand_teams.patient.clinical import convert, readable
 from leadhand_teams.patient.output import PatientSummary
 from leadhand_teams.patient.report import files
 from leadhand_teams.patient.supervising import answer
@@ -85,6 +86,53 @@ def test_units_are_converted_to_that_of_the_latest_value(sample: Answer) -> None
     assert creatinine.series[0].as_given == "0.92 mg/dL"
     assert labs["4548-4"].newly_out_of_range
     assert labs["4548-4"].series[0].value == pytest.approx(51.9, abs=0.05)
+
+
+def test_a_change_leaves_out_what_another_source_contradicts_and_says_so(sample: Answer) -> None:
+    [creatinine] = [one for one in found(sample).labs if one.code == "2160-0"]
+    assert creatinine.change == 7
+    assert [one.ref for one in creatinine.series if one.left_out] == ["h-crea"]
+    assert any("h-crea: Creatinine" in note for note in found(sample).notes)
+    line = next(
+        line
+        for name, text in files(sample).items()
+        if name.endswith(".svg") and "<title>Creatinine" in (svg := cast("str", text))
+        for line in re.findall('<polyline points="([^"]*)" class="s0 line"', svg)
+    )
+    days = [point.partition(",")[0] for point in line.split()]
+    assert len(days) == len(set(days)) == len(creatinine.series) - 1
+
+
+def test_of_two_sources_that_contradict_each_other_before_neither_is_compared(
+    tmp_path: Path,
+) -> None:
+    texts = {
+        "a.csv": HEADER + "2160-0,0.8,mg/dL,2025-01-10\n2160-0,0.9,mg/dL,2025-06-10\n",
+        "b.csv": HEADER + "2160-0,1.4,mg/dL,2025-06-10\n",
+        "c.csv": HEADER + "2160-0,1.0,mg/dL,2026-01-10\n",
+    }
+    [lab] = found(asked("Trends", written(tmp_path, texts))).labs
+    assert (len(lab.series), lab.change) == (4, pytest.approx(0.2))
+
+
+def test_the_lead_begins_with_safety_and_counts_what_is_contradicted(sample: Answer) -> None:
+    lead = cast("str", files(sample)["report.md"]).partition("\n## ")[0]
+    allergy, twice, overdue = map(
+        lead.index, ("amoxicillin is a penicillin", "ACE inhibitor: more", "Eye examination")
+    )
+    assert allergy < twice < overdue < lead.index("Female, born")
+    assert "3 active problems (sources contradict each other on 1)" in lead
+    assert "chronic kidney disease (values)" in lead
+
+
+def test_units_have_one_readable_form(sample: Answer) -> None:
+    text = sample.answer.replace("\\", "")
+    assert [raw for raw in ("mm[Hg]", "{1.73_m2}", "1.73m2", "ckd", "umol") if raw in text] == []
+    assert "88 mmHg" in text
+    assert text.count("mL/min/1.73 m²") == 5
+    raw = ("µg/l", "10*3/uL", "{score}", "°C", "[IU]/L", "mL/min/1,73m²", None)
+    shown = ["µg/l", "10^3/µL", "score", "°C", "IU/L", "mL/min/1.73 m²", ""]
+    assert [readable(unit) for unit in raw] == shown
 
 
 def test_the_same_entry_of_two_sources_is_one_with_both_ids(sample: Answer) -> None:

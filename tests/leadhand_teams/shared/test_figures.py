@@ -28,6 +28,9 @@ DAYS = [(dt.date(2024, 1 + n, 1), float(n * n)) for n in range(12)]
 FIGURES = [
     line_chart("Sales", [Series("A", DAYS), Series("B", DAYS)], alternative="Both rise."),
     line_chart("Band", [Series("A", DAYS)], alternative="-", band=[(x, y, y + 1) for x, y in DAYS]),
+    line_chart(
+        "From", [Series("A", DAYS)], alternative="-", band=[(x, 130, None) for x, _ in DAYS]
+    ),
     line_chart("Nothing", [Series("A", [])], alternative="There is no data."),
     line_chart("Odd", [Series("A", [(1, math.nan), (2, math.inf), (3, 4.0)])], alternative="-"),
     bars("Bars", [("North & South", 5.0), ("<b>", -2.0), ("nan", math.nan)], alternative="-"),
@@ -48,3 +51,12 @@ def test_a_figure_is_valid_and_has_a_title_and_an_alternative(figure: Drawing) -
 def test_a_bar_without_a_label_is_of_the_bar_above_in_another_shade() -> None:
     drawn = bars("Pairs", [("A", 5.0), ("", 4.0), ("B", 3.0)], alternative="-").svg()
     assert re.findall(r'class="(s\d) bar"', drawn) == ["s0", "s1", "s0"]
+
+
+def test_a_band_beside_one_limit_is_seen_where_no_value_reaches_it() -> None:
+    [band] = re.findall('<polygon points="([^"]*)"', FIGURES[2].body)
+    heights = {float(point.partition(",")[2]) for point in band.split()}
+    lines = re.findall('<polyline points="([^"]*)"', FIGURES[2].body)
+    top = min(float(point.partition(",")[2]) for line in lines for point in line.split())
+    assert len(heights) == 2
+    assert max(heights) < top
