@@ -1,7 +1,7 @@
 """The answer: one reply to the customer of what the workers found, and the ticket for a person."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
 
 from leadhand import Plan
 from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
@@ -25,15 +25,14 @@ from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
 from leadhand_teams.support.sections import ANSWERS_FROM
 from leadhand_teams.support.troubleshooter import evidence_of
-from leadhand_teams.support.words import foreign, pattern
+from leadhand_teams.support.words import carrying, foreign, pattern, stems
 
 _STRANGE = "Only requests in English are understood word for word"
 NEAR, MAYBE = 1.2, 2.0
 """A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 
 
-@dataclass(frozen=True)
-class _Case:
+class _Case(NamedTuple):
     """What is known of a request when the workers are done."""
 
     brief: Brief
@@ -71,6 +70,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         ticket=made,
         cause=diagnosis.cause,
         signs=diagnosis.signs,
+        added=checked.kept,
         removed=len(checked.removed) + (triage is not None and chosen is None),
         own_knowledge=library.own,
     )
@@ -82,7 +82,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     task = results[0].task.id if results else "documenter"
     done = [(one.task.id, one.result) for one in results if one.result is not None]
     return Synthesis(
-        answer=f"{output.reply}\n{document(output).markdown(title=False)}",
+        answer=f"{output.reply}\n{document(output, desk=False).markdown(title=False)}",
         output=output.model_dump(mode="json"),
         sources=tuple(Source(task_id=id, ref=ref) for id, one in done for ref in one.evidence),
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
@@ -157,17 +157,19 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     nothing = not case.diagnosis.cause and primary != "escalator"
     least = NEAR if feature else 0.01 if case.strange else MAYBE
     shown: dict[str, list[Section]] = {}
+    steps = {*carrying(stems(" ".join(case.diagnosis.steps)))}
     if documented.answered or (documented.score >= least and (feature or nothing)):
         before = "Until then: " if feature else "Perhaps this helps: "
-        shown[documented.sections[0].ref] = [*_documented(documented, before)]
+        shown[documented.sections[0].ref] = [*_documented(documented, before, steps)]
     for one in documented.also:
         if one.score >= (ANSWERS_FROM if primary == "escalator" else MAYBE):
-            shown.setdefault(one.sections[0].ref, [*_documented(one, "Perhaps this helps: ")])
+            also = [*_documented(one, "Perhaps this helps: ", steps)]
+            shown.setdefault(one.sections[0].ref, also)
     found = [*_diagnosed(case.diagnosis)]
     explained = [section for each in shown.values() for section in each]
     parts = explained + found if primary == "documenter" else found + explained
     if added:
-        parts.insert(0, Section("", [Items([f"{one.text} (`{one.ref}`)" for one in added])]))
+        parts.insert(0, Section("", [Items([one.text for one in added])]))
     if case.made is not None and case.made.missing and not case.diagnosis.cause:
         lead = "Please answer what you can of this, so that we need not ask again:"
         parts.append(Section("Please send us", [lead, Items(case.made.missing)]))
@@ -218,25 +220,22 @@ def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
     return Markdown("\n".join(shown))
 
 
-def _documented(found: Documented, before: str) -> Iterator[Section]:
-    best = found.sections[0]
-    blocks: list[Block] = [*_blocks(found.text), *map(CodeBlock, found.code)]
+def _documented(found: Documented, before: str, steps: Set[str]) -> Iterator[Section]:
+    """A section; its own list is left out if a runbook's `steps` are most of it."""
+    best, text = found.sections[0], found.text
+    own = {*carrying(stems(" ".join(one["items"] for one in pattern("listed").finditer(text))))}
+    if len(own & steps) > len(own) / 2:
+        text = pattern("listed").sub("", text)
+    blocks: list[Block] = [*_blocks(text), *map(CodeBlock, found.code)]
     for one in found.contradictions:
-        (first, second), (ref, other) = one.texts, one.refs
-        say, ask = (
-            ("say two things", "before you rely on either")
-            if one.certain
-            else ("give two times", "which is meant")
-        )
-        blocks.append(
-            f"Our documents {say} here: “{first}” (`{ref}`) and “{second}” (`{other}`). "
-            f"Please ask {ask}."
-        )
-    links = [f"[{label}]({address})" for label, address in found.links if address not in found.text]
+        say = "say two things" if one.certain else "give two times"
+        both = "” and “".join(one.texts)
+        blocks.append(f"Our documents {say} here: “{both}”. Please ask which holds.")
+    links = [f"[{label}]({address})" for label, address in found.links if address not in text]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []
     where = " › ".join((*found.path, best.title))
     title = best.title if found.answered else before + best.title
-    yield Section(title, [*blocks, f"From {where} (`{best.ref}`)."])
+    yield Section(title, [*blocks, f"From {where}."])
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leadhand import Handoff
+from leadhand_teams.shared.statements import Statement
 
 T = TypeVar("T", bound=BaseModel)
 Kind = Literal["bug", "feature", "question"]
@@ -82,6 +83,8 @@ class SupportAnswer(Data):
     ticket: Ticket | None
     cause: str = ""
     signs: tuple[Sign, ...] = ()
+    added: tuple[Statement, ...] = ()
+    """By a model, with places and quotes that hold."""
     removed: int = 0
     """Statements of a model whose citation did not hold, and a kind for which nothing speaks."""
     own_knowledge: bool = False

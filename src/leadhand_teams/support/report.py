@@ -28,29 +28,27 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     return {**made.files, "reply.md": found.reply}
 
 
-def document(found: SupportAnswer) -> Report:
-    """What comes below the reply, for the desk."""
+def document(found: SupportAnswer, *, desk: bool = True) -> Report:
+    """What comes below the reply; the evidence is for the desk only."""
     sections = [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
-    if found.signs:
+    if desk and found.added:
+        rows = [(one.text, one.ref) for one in found.added]
+        sections.append(Section("Added by a model", [TableBlock(("Statement", "Place"), rows)]))
+    if desk and found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
         table = TableBlock(("What", "Where or when", "Times", "Known as", "Found in"), rows)
         sections.append(Section("What went wrong, by the request and logs", [table]))
-    if found.sections:
+    if desk and found.sections:
         answers = found.sections[0].score >= ANSWERS_FROM
         shown = found.sections[: None if answers else 3]
         rows = [(one.title, f"{one.score:.2f}", one.ref) for one in shown]
-        table = TableBlock(("Section", "Score", "Place"), rows)
         which = "Sections found" if answers else "Nearest sections, none of which answers"
-        sections.append(Section(which, [table]))
+        sections.append(Section(which, [TableBlock(("Section", "Score", "Place"), rows)]))
     footer: list[str] = []
     if found.own_knowledge:
-        footer.append(
-            "No documents of yours were handed in: this is from the general ones of the team."
-        )
+        footer.append("No documents of yours were handed in: this is from the team's own ones.")
     if found.removed:
-        footer.append(
-            f"Left out of what a model added, because nothing bears it out: {found.removed}."
-        )
+        footer.append(f"Left out of what a model added, for lack of evidence: {found.removed}.")
     return Report("Support request", [], sections, footer=footer)
 
 

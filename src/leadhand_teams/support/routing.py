@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, Protocol, cast, runtime_checkable
 
-from leadhand import Handoff, Plan, Task, Team
+from leadhand import Handoff, InputError, Plan, Task, Team
 from leadhand.contracts.role import Classifier
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.support.escalator import needs_person
@@ -54,11 +54,15 @@ class KindScores(Protocol):
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """A task for the primary worker, one for the secondary, and for `triage` where a model can
-    settle what the rules doubt."""
+    settle what the rules doubt. Raises `InputError` if nothing that was handed in can be read."""
     batches = request.batches.get("inputs", ())
     paths = tuple(dict.fromkeys(chain.from_iterable(one.artifacts for one in batches)))
     text = request.text
-    evidence = evidence_of(text, library_of(paths))
+    library = library_of(paths)
+    if paths and library.own and not library.logs:
+        why = f" ({'; '.join(library.unread[:3])})" if library.unread else ""
+        raise InputError(f"no input can be read{why}: hand in documents, runbooks or logs as text")
+    evidence = evidence_of(text, library)
     brief = routed(text, concerned(text, evidence), team.trained_router)
     workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
     if team.tiers and brief.route.confidence < SURE:

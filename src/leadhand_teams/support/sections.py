@@ -9,10 +9,9 @@ questions of two manuals: `benchmarks/README.md`.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from leadhand.tools.files import Document, split_into_passages
 from leadhand_teams.shared.search import Index
@@ -27,8 +26,7 @@ _PASSAGE: Final = 40
 PAIRS, TITLE, PROBLEM, TICKET = 2.0, 1.33, 1.0, 1.33
 
 
-@dataclass(frozen=True, slots=True)
-class DocSection:
+class DocSection(NamedTuple):
     ref: str
     """`file#section`, `file:line`, `file!page`, or the id of a row."""
     title: str
@@ -96,15 +94,13 @@ def _slug(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-") or "section"
 
 
-@dataclass(frozen=True, slots=True)
-class PastTicket:
+class PastTicket(NamedTuple):
     text: str
     sections: tuple[str, ...]
     """References of the sections that answered it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedSection:
+class RankedSection(NamedTuple):
     section: DocSection
     score: float
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Answer, Handoff, Result, Supervisor, Team
+from leadhand import Answer, Handoff, InputError, Result, Supervisor, Team
 from leadhand.extension import load
 from leadhand.testing import ScriptedModel
 from leadhand.testing.json_data import Json
@@ -84,6 +84,28 @@ def test_the_sample_leaves_no_promised_field_empty() -> None:
     assert "Ticket for a person" in str(made["report.html"])
 
 
+def test_the_letter_to_the_customer_has_one_list_of_steps_and_no_internal_places() -> None:
+    request = (SAMPLES / "request.txt").read_text().strip()
+    inputs = [one for one in SAMPLES.iterdir() if one.name != "request.txt"]
+    answer, found = run(request, *inputs)
+    assert found.reply.count("\n1. ") == 1
+    assert "Bank accounts > Connection" not in found.reply
+    assert "[bank connections](https://help.ledgerly.example/bank)" in found.reply
+    assert "Ledgerly administrator guide › Renew the consent for bank sync." in found.reply
+    assert not [one.ref for one in found.sections if one.ref in found.reply]
+    table = "| Section | Score | Place |"
+    assert table not in answer.answer
+    assert table in str(files(answer)["report.md"])
+
+
+def test_the_list_of_a_section_about_something_else_than_the_runbook_stays() -> None:
+    inputs = [SAMPLES / "admin-guide.md", SAMPLES / "runbooks.md"]
+    request = "Bank sync fails with SYNC-401. How do I reset two-factor authentication for a user?"
+    _, found = run(request, *inputs)
+    assert "Choose **Renew consent** and sign in" in found.reply
+    assert "2. Choose **Reset two-factor**." in found.reply
+
+
 def test_requests_that_want_different_work_get_different_plans() -> None:
     plans = {
         text: [task.worker for task in Supervisor(load("support")).run_sync(text).tasks]
@@ -154,10 +176,20 @@ def test_a_file_that_can_t_be_used_is_named_and_the_rest_is_used(
     assert "Open Settings." in found.reply
 
 
-def test_an_empty_folder_leaves_the_knowledge_of_the_team(tmp_path: Path) -> None:
-    _, found = run("How do I set up a virtual environment?", tmp_path)
-    assert found.own_knowledge
-    assert found.answered
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ((), "no input can be read: hand in"),
+        (("pic.png",), r"can be read \(pic.png: it is not text"),
+    ],
+)
+def test_inputs_of_which_nothing_can_be_read_are_refused_and_make_no_ticket(
+    tmp_path: Path, names: tuple[str, ...], said: str
+) -> None:
+    for name in names:
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    with pytest.raises(InputError, match=said):
+        run("Everything is down for all customers, urgent!", tmp_path)
 
 
 def test_a_hostile_document_is_quoted_and_never_followed(tmp_path: Path) -> None:
@@ -255,6 +287,8 @@ def test_a_statement_of_a_model_is_kept_only_if_its_quote_is_in_the_section(
     answer, found = run("How do I renew the consent?", guide, team=team)
     assert answer.engine == "model"
     assert ("Start in the bank accounts." in found.reply) is kept
+    cited = "| Start in the bank accounts. | guide.md#renew-the-consent |"
+    assert (cited in str(files(answer)["report.md"])) is kept
     assert found.removed == (0 if kept else 1)
     assert "choose Renew consent" in found.reply
 
