@@ -59,7 +59,9 @@ def _cell(name: str, competitor: str, stated: Facts) -> Feature:
         verdict = "partly"
         value, items = ("", f"only {items}") if items else (value, "")
     cell = Feature(attribute=name, competitor=competitor, has=verdict, ref=having[0].ref)
-    cell.value = "; ".join(filter(None, [value, items])) if verdict != "no" else ""
+    value = "" if same_feature(value, name) else value
+    if verdict != "no":
+        cell.value = f"{value} ({items})" if value and items else value or items
     return cell
 
 

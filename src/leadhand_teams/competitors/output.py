@@ -47,7 +47,8 @@ class ComparedPrice(CompetitorFact):
     def compared(self) -> str:
         """Made comparable, in words."""
         unit = " per ".join(filter(None, (self.currency, self.comparable_per)))
-        return f"{self.comparable:,.6g} {unit}"
+        has_cents = self.comparable % 1 and self.comparable == round(self.comparable, 2)
+        return f"{self.comparable:,{'.2f' if has_cents else '.6g'}} {unit}"
 
 
 class Feature(BaseModel):

@@ -8,49 +8,41 @@ from typing import Final
 from pydantic import JsonValue
 
 from leadhand import Answer, Plan
-from leadhand.contracts.answer import Conflict, Gap, Source
 from leadhand.extension.roles import Synthesis, TaskResult
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.competitors.features import only_one_has, same_feature
 from leadhand_teams.competitors.output import ComparedPrice, Competition, Facts
 from leadhand_teams.competitors.prices import PATTERNS, VOCABULARY, price_of
+from leadhand_teams.shared.answers import added, synthesis
 from leadhand_teams.shared.figures import Drawing, bars
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock, saved, table_of
-from leadhand_teams.shared.statements import Added, check
+from leadhand_teams.shared.statements import check
 
 _ORDER: Final = ("changed", "renamed", "removed", "added")
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
-    outputs = [one.result.output for one in results if one.result is not None]
-    found = put_together(outputs)
+    found = put_together(one.result.output for one in results if one.result is not None)
     lines: dict[str, list[str]] = {}
     for one in found.facts:
         lines.setdefault(one.ref, []).append(f"{one.attribute}: {one.value}")
     texts = [Text(ref, "; ".join(parts), id=ref) for ref, parts in lines.items()]
     figures = [figure for price in found.prices for figure in (price.amount, price.comparable)]
-    added = [one["added"] for one in outputs if isinstance(one, dict) and one.get("added")]
-    said = [one for part in added for one in Added.model_validate(part).statements]
-    checked = check(said, texts, computed=figures)
+    checked = check(added(results), texts, computed=figures)
     found.statements, found.removed_statements = [*checked.kept], len(checked.removed)
     first = results[0].task.id if results else "plan"
     contradictions = [*_contradictions(found.facts)][:20]
     gaps = [f"not read: {why}" for why in found.unread]
     gaps += [f"sources contradict: {about}" for about in contradictions]
     why = "the files state different values for the same date"
-    files = dict.fromkeys(one.file for one in found.facts)
-    return Synthesis(
-        answer=report(plan.goal, found, contradictions).markdown(title=False),
-        output=found.model_dump(mode="json"),
-        conflicts=tuple(
-            Conflict(task_ids=(first,), kind="contradiction", about=about, why=why)
-            for about in contradictions
-        ),
-        sources=tuple(Source(task_id=first, ref=file) for file in files),
-        gaps=tuple(Gap(task_id=first, why=one) for one in gaps),
-    )
+    return synthesis(
+        report(plan.goal, found, contradictions).markdown(title=False), found, by=[first],
+        conflicts=[(about, why) for about in contradictions],
+        sources=[(first, one.file) for one in found.facts],
+        gaps=[(first, one) for one in gaps],
+    )  # fmt: skip
 
 
 def put_together(outputs: Iterable[JsonValue]) -> Competition:
@@ -137,9 +129,10 @@ def lead(found: Competition) -> list[str]:
             lines.append(f"{_of(one.competitor, one.item)}: {moved}.")
     for group in _comparable(found):
         one = next((price for price in group if price.amount), group[0])
-        kind = "Cheapest" if group[0].amount else "Cheapest that is not free"
-        what = f"{_of(one.competitor, one.item)}, {one.comparable:,.6g} {one.currency}"
-        lines.append(f"{kind} per {one.comparable_per}: {what} [{one.ref}].")
+        kind = "Cheapest" if group[0].amount else "Cheapest paid plan"
+        what = f"{_of(one.competitor, one.item)}, {one.compared.partition(' per ')[0]}"
+        per = one.comparable_per.replace(" per ", " and ")
+        lines.append(f"{kind} per {per}: {what} [{one.ref}].")
     for cell in only_one_has(found.matrix)[:2]:
         lines.append(f"Only {cell.competitor} has {cell.attribute} [{cell.ref}].")
     nothing = f"{counted(len(found.facts), 'fact')}; nothing differs that could be compared."

@@ -82,8 +82,12 @@ def _tabled(table: DataTable, competitor: str, others: set[str]) -> Iterator[Com
         what = what or (None if who else first)
         if who is None and not competitor:
             who, what = what, None
+            if who in (None, when) or who.kind in ("date", "period"):
+                return
         columns = [one for one in table.columns if one not in (who, what, when)]
     date = date_of(table.file, "")
+    nos = {text for column in columns for text in column.texts if PATTERNS["no"].match(text)}
+    dashes = {text for text in nos if PATTERNS["dash"].match(text)}
     for row, column in product(range(len(table)), columns):
 
         def cell(of: DataColumn | None, row: int = row) -> str:
@@ -93,7 +97,8 @@ def _tabled(table: DataTable, competitor: str, others: set[str]) -> Iterator[Com
         if is_grid:
             attribute, name = cell(first), column.name.strip()
             about = (competitor, name) if competitor else (name, "")
-        if about[0] and attribute and cell(column):
+        is_silent = dashes < nos and column.texts[row] in dashes
+        if about[0] and attribute and cell(column) and not is_silent:
             yield fact_of(*about, cell(when) or date, attribute, cell(column), table.ref(row))
 
 

@@ -36,8 +36,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     pages = list(dict.fromkeys(PATTERNS["web"].findall(request.text)))[:MAX_TASKS]
     sources = sources_of(paths)
     if not sources.facts and not pages:
-        advice = "hand in pages named after them (acme.md), or a table with a column `competitor`"
-        raise InputError(f"no competitor was found: {advice}")
+        why = "no competitors were found: hand in pages named after them, or a column `competitor`"
+        raise InputError("; not read: ".join([why, *sources.unread]))
 
     def asks(words: str) -> bool:
         return re.search(rf"(?<!\w)(?:{words})(?!\w)", request.text, re.IGNORECASE) is not None

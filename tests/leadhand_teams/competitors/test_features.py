@@ -68,3 +68,8 @@ def test_only_a_stated_no_makes_a_feature_the_only_one() -> None:
         ("acme", "Audit log")
     ]
     assert only_one_has(matrix(FACTS, ["acme", "globex", "initech"])) == []
+
+
+def test_a_cell_has_a_limit_and_the_plans_in_brackets_but_not_its_own_name() -> None:
+    stated = facts("acme", "Pro", "a.md:1", {"Single sign-on": "yes (SSO)", "Guests": "yes (20)"})
+    assert [cell.value for cell in matrix(stated, ["acme"])] == ["Pro", "20 (Pro)"]

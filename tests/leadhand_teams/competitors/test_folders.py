@@ -60,7 +60,30 @@ MARKETS = {
         {"market.csv": MARKET.format(25)},
         has={("SSO", "acme"): "yes", ("SSO", "globex"): "no"},
         prices={"acme": (25, "USD", "seat per month"), "globex": (20, "USD", "seat per month")},
-        says="Cheapest per seat per month: Globex Team, 20 USD [market.csv:3].",
+        says="Cheapest per seat and month: Globex Team, 20 USD [market.csv:3].",
+    ),
+    "a cross for no, and dashes": Market(
+        {
+            "acme.md": "# Acme\n\n- 24/7 support\n- Single sign-on (SSO)\n",
+            "oak.md": "# Oak\n\n| Feature | Free | Pro |\n|---|---|---|\n| 24/7 support | - | – |\n"
+            "| SSO | ✗ | ✗ |\n| Audit log | ✗ | ✓ |\n",
+        },
+        has={("24/7 support", "oak"): "unknown", ("SSO", "oak"): "no"},
+        says="Only Acme has SSO [acme.md:4].",
+    ),
+    "dashes for no": Market(
+        {
+            "acme.md": "# Acme\n\n- 24/7 support\n",
+            "oak.md": "| Feature | Free | Pro |\n|---|---|---|\n| 24/7 support | – | - |\n"
+            "| API | ✓ | – |\n",
+        },
+        has={("24/7 support", "oak"): "no"},
+        says="Only Acme has 24/7 support [acme.md:3].",
+    ),
+    "paid plans": Market(
+        {"market.csv": MARKET.format(0) + "Oak,Basic,9.5,Own SSO\n"},
+        prices={"oak": (9.5, "USD", "seat per month")},
+        says="Cheapest paid plan per seat and month: Oak Basic, 9.50 USD [market.csv:4].",
     ),
     "German": Market(
         {"beispiel.md": GERMAN},
@@ -156,3 +179,12 @@ def test_a_folder_without_competitors_is_refused_in_a_line(
 ) -> None:
     with pytest.raises(InputError, match="hand in pages named after them"):
         asked("Who has what?", written(tmp_path, texts))
+
+
+@pytest.mark.parametrize("first", ["date", "month", "on"])
+def test_a_column_of_dates_names_no_competitors(first: str, tmp_path: Path) -> None:
+    days = ("2024-01", "2024-02") if first == "month" else ("2024-01-02", "2024-01-03")
+    table = f"{first},NORD,ALPEN\n{days[0]},84.45,46.36\n{days[1]},85.89,46.56\n"
+    (tmp_path / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    with pytest.raises(InputError, match=r"no competitors were found: .*; not read: pic\.png: "):
+        asked("What does it cost?", written(tmp_path, {"prices.csv": table}))
