@@ -10,7 +10,7 @@ from leadhand.tools.text import counted
 from leadhand_teams.curriculum.output import Curriculum, Lesson
 from leadhand_teams.shared.calendar import Event, calendar
 from leadhand_teams.shared.figures import Drawing, graph
-from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
+from leadhand_teams.shared.report import Items, Report, Section, TableBlock
 from leadhand_teams.shared.values import date_text
 
 _MOST_DRAWN: Final = 40
@@ -34,7 +34,8 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
     """What is handed on."""
     titles = {one.id: one.title for one in found.concepts}
-    problems = [*conflicts, *found.problems]
+    missing = [one for one in found.problems if one.startswith("No ")]
+    problems = [*conflicts, *(one for one in found.problems if one not in missing)]
     return Report(
         title="Curriculum", about=request, lead=_lead(found, problems),
         sections=[
@@ -42,13 +43,10 @@ def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
             Section("Units", [_units(found)]),
             Section("What requires what", _graph(found)),
             Section("Order", [_order(found)]),
-            *(
-                Section(f"Unit {one.number}: {one.title}", _lesson(one, titles))
-                for one in found.lessons
-            ),
+            *(_lesson(one, titles) for one in found.lessons),
         ],
         added=found.statements, removed=found.removed_statements,
-        missing=[f"Not read: {why}" for why in found.unread],
+        missing=[*missing, *(f"Not read: {why}" for why in found.unread)],
         footer=[
             "Order, units and sums were computed by code. A guessed prerequisite is a guess from "
             "the words of the topics; check it before you teach by it.",
@@ -100,7 +98,7 @@ def _order(found: Curriculum) -> TableBlock:
     return TableBlock(["", "Topic", "Hours", "Requires", "Source"], rows, max_rows=500)
 
 
-def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
+def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> Section:
     rows = [
         [
             titles.get(one.concept, one.concept), one.question,
@@ -108,18 +106,19 @@ def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
         ]
         for one in lesson.exercises
     ]  # fmt: skip
-    return [Items(lesson.objectives), TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)]
+    table = TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)
+    return Section(f"Unit {lesson.number}: {lesson.title}", [Items(lesson.objectives), table])
 
 
 def _graph(found: Curriculum) -> list[Drawing]:
-    """The topics that have most to do with others; guesses make a topic stand out."""
-    edges = [(one.before, one.after) for one in found.prerequisites]
+    """The topics that have most to do with others; guesses stand out."""
+    edges = {(one.before, one.after): one.basis for one in found.prerequisites}
     seen = Counter(name for edge in edges for name in edge)
     drawn = {name for name, _ in seen.most_common(_MOST_DRAWN)}
     nodes = {one.id: one.title for one in found.concepts if one.id in drawn}
     shown = [edge for edge in edges if set(edge) <= drawn]
-    guessed = frozenset(one.after for one in found.prerequisites if one.basis == "guessed")
+    guessed = frozenset(edge for edge in shown if edges[edge] == "guessed")
     words = "; ".join(f"{nodes[one]} before {nodes[other]}" for one, other in shown[:_MOST_DRAWN])
-    title = "What comes before what (orange: by a guess)"
+    title = "What comes before what (dashed: a guess)"
     made = graph(title, nodes, shown, alternative=f"{words}.", marked=guessed)
     return [made] if drawn else []

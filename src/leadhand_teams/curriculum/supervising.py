@@ -12,7 +12,7 @@ from leadhand_teams.curriculum.output import Curriculum, LessonExercise
 from leadhand_teams.curriculum.report import report
 from leadhand_teams.curriculum.sources import files_of
 from leadhand_teams.curriculum.structure import CourseTime, structured
-from leadhand_teams.curriculum.tools import course_of
+from leadhand_teams.curriculum.tools import course_of, not_stated
 from leadhand_teams.curriculum.topics import VOCABULARY, Topic, has, merged, stated_edges
 from leadhand_teams.shared.answers import added, inputs, synthesis
 from leadhand_teams.shared.statements import check
@@ -26,12 +26,10 @@ MAX_TASKS: Final = 12
 def plan(request: PlanRequest, team: Team) -> Plan:
     """The parts that the request asks for. Raises `InputError` if no file has topics."""
     paths = inputs(request)
-    files = files_of(paths) if paths else None
-    if files is None or not files.topics:
-        raise InputError(
-            "the curriculum team found no topics: hand in notes, a syllabus, a textbook's "
-            "contents, a list, or a table or JSON Lines with `title` and `prerequisites`"
-        )
+    files = files_of(paths)
+    if not files.topics:
+        why = "the curriculum team found no topics: hand in notes, a list, or a table with `title`"
+        raise InputError("; not read: ".join([why, *files.unread]))
     time = time_of(request.text)
     parts = {part for part, words in VOCABULARY.parts.items() if has(request.text, words)}
     if not parts or has(request.text, VOCABULARY.patterns["whole"]):
@@ -91,6 +89,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     found = Curriculum.model_validate(course.model_dump(exclude={"topics"}))
     found.concepts = found.concepts or [*merged(course.topics)[0]]  # the structure is missing
     first, last = ("Overload", "These require"), "Not taken"
+    if any(task.worker in ("materials", "reviewer") for task in plan.tasks):
+        found.problems += not_stated(merged(course.topics)[0])
     found.problems.sort(key=lambda one: (not one.startswith(first), one.startswith(last)))
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     lessons = {concept: lesson for lesson in found.lessons for concept in lesson.concepts}

@@ -1,6 +1,6 @@
 """What the workers do by code, and the tools that their models may call."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from pydantic import Field
@@ -63,16 +63,15 @@ def review(handoff: Handoff) -> Result:
     needed, a_week = sum(one.hours for one in found.lessons), time.a_week or 0.0
     available = (time.weeks or 0) * a_week
     problems: list[str] = []
-    if is_overfull := 0 < available < needed:
+    if 0 < available < needed:
         problems.append(
             f"Overload: the topics take {needed:,.4g} hours, and {time.weeks} weeks of {a_week:g} "
             f"hours are {available:g}."
         )
-    problems += [
-        f"Overload: {one.hours:,.4g} hours in a week of {a_week:g}: {one.title}."
-        for one in found.lessons
-        if 0 < a_week < one.hours and (len(one.concepts) == 1 or not is_overfull)
-    ]
+    over = [one for one in found.lessons if 0 < a_week < one.hours]
+    if over:
+        named = [f"{one.hours:,.4g} in unit {one.number} ({one.title})" for one in over]
+        problems.append(f"Overload: more than {a_week:g} hours in a week: {', '.join(named)}.")
     given = (one for one in found.prerequisites if one.basis == "given")
     for first, then in ((by_id[one.before], by_id[one.after]) for one in given):
         if first.file == then.file and (first.position or 0) > (then.position or 0):
@@ -84,14 +83,19 @@ def review(handoff: Handoff) -> Result:
         f"{one[0].title} is listed twice: {joined_names([each.ref for each in one])}."
         for one in twice
     ]
+    return answers.drafted(Curriculum(problems=problems, is_reviewed=True))
+
+
+def not_stated(topics: Sequence[Topic]) -> Iterator[str]:
+    """The topics for which the sources have no hours, no goals or no exercises."""
     assumed = f" ({usual_hours(topics):g} assumed for each)"
     for what, note, names in (
         ("hours", assumed, [one.title for one in topics if one.hours is None]),
         ("goals", "", [one.title for one in topics if not one.goals]),
         ("exercises", "", [one.title for one in topics if not exercises(one)]),
     ):
-        problems += [f"No {what} are stated for {joined_names(names)}{note}."] if names else []
-    return answers.drafted(Curriculum(problems=problems, is_reviewed=True))
+        if names:
+            yield f"No {what} are stated for {joined_names(names)}{note}."
 
 
 def course_of(outputs: Iterable[object]) -> Course:

@@ -145,35 +145,35 @@ def graph(
     edges: Sequence[tuple[str, str]],
     *,
     alternative: str,
-    marked: frozenset[str] = frozenset(),
+    marked: frozenset[tuple[str, str]] = frozenset(),
 ) -> Drawing:
     """Boxes in columns, each right of those that point to it; for at most about 60 nodes.
 
-    `nodes` has the label of each id, `marked` those drawn in another colour.
+    `nodes` has the label of each id; `marked` edges are dashed.
     """
     level = _levels(list(nodes), edges)
-    columns: dict[int, list[str]] = {}
-    for node in nodes:
-        columns.setdefault(level[node], []).append(node)
+    known = [edge for edge in edges if level.keys() >= set(edge)]
+    stops = {*level.items()}  # boxes, and where an edge passes a column
+    stops |= {(before, n) for before, after in known for n in range(level[before], level[after])}
+    columns = [[one for one in nodes if (one, n) in stops] for n in sorted({*level.values()})]
     step = (WIDTH - 16) / max(len(columns), 1)
     width = min(170.0, step - 22)
-    height = _TOP + max(map(len, columns.values()), default=1) * 46 + 8
-    place: dict[str, tuple[float, float]] = {}
-    for number, column in sorted(columns.items()):
+    height = _TOP + max(map(len, columns), default=1) * 46 + 8
+    place, parts = dict[tuple[str, int], tuple[float, float]](), list[str]()
+    for n, column in enumerate(columns):
         gap = (height - _TOP) / (len(column) + 1)
-        place |= {node: (8 + number * step, _TOP + gap * n) for n, node in enumerate(column, 1)}
-    parts: list[str] = []
-    for before, after in (edge for edge in edges if place.keys() >= set(edge)):
-        (x1, y1), (x2, y2) = place[before], place[after]
-        x1 += width
-        middle = (x1 + x2) / 2
-        curve = f"C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
-        parts.append(_tag("path", "edge", d=f"M{x1:.1f},{y1:.1f} {curve}"))
-        parts.append(_tag("circle", "dot s4", cx=x2, cy=y2, r=2.5))
-    for node, (x, y) in place.items():
-        colour = "s1" if node in marked else "s0"
-        parts.append(_tag("rect", f"{colour} box", x=x, y=y - 15, width=width, height=30, rx=4))
-        parts.append(_label(x + width / 2, y + 4, _cut(nodes[node], width), "middle"))
+        place |= {(one, n): (8 + n * step, _TOP + gap * row) for row, one in enumerate(column, 1)}
+    for before, after in known:
+        passed = [(before, n) for n in range(level[before] + 1, level[after])]
+        way = [place[one] for one in ((before, level[before]), *passed, (after, level[after]))]
+        points = " ".join(f"{x + by:.1f},{y:.1f}" for x, y in way for by in (0, width))
+        colour = "s1" if (before, after) in marked else "s4"
+        parts.append(_tag("polyline", f"{colour} edge", points=points))
+        parts.append(_tag("circle", "dot s4", cx=way[-1][0], cy=way[-1][1], r=2.5))
+    for node, label in nodes.items():
+        x, y = place[node, level[node]]
+        parts.append(_tag("rect", "s0 box", x=x, y=y - 15, width=width, height=30, rx=4))
+        parts.append(_label(x + width / 2, y + 4, _cut(label, width), "middle"))
     return Drawing(title, alternative, "".join(parts), height)
 
 

@@ -192,6 +192,17 @@ FOLDERS = {
         },
         goals="Follow a pointer",
     ),
+    "a topic without goals and exercises": Folder(
+        {"w1.md": NOTES, "w2.md": MORE_NOTES},
+        "Pointers, Linked lists",
+        "Write exercises",
+        solved={
+            "Draw what `p = &x` does.": "An arrow from p to x.",
+            "What is `*p`?": "The value of x.",
+            "Complete: A pointer is …": "A pointer is a value that names a place in memory.",
+        },
+        says=("No goals are stated for Linked lists.", "No exercises are stated for Linked lists."),
+    ),
     "a list": Folder(
         {"theory.txt": SCALES},
         "Scales, Intervals, Triads, Cadences, Modulation",
@@ -237,8 +248,11 @@ FOLDERS = {
         {"topics.csv": LONG},
         ", ".join(f"T{n}" for n in range(1, 31)),
         "Check a course in 10 weeks of 4 hours a week",
-        says=("Overload: the topics take 90 hours, and 10 weeks of 4 hours are 40.",),
-        never=("hours in a week of",),
+        says=(
+            "Overload: the topics take 90 hours, and 10 weeks of 4 hours are 40.",
+            "9 in unit 10 (",
+        ),
+        never=("in unit 11",),
     ),
     "hostile": Folder(
         {"notes.md": HOSTILE},
@@ -280,4 +294,10 @@ def test_a_folder_without_topics_is_refused_in_a_line(
     for file, text in texts.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="found no topics"):
+        asked("Plan a course", tmp_path)
+
+
+def test_a_picture_is_named_as_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    with pytest.raises(InputError, match=r"found no topics: .*; not read: pic\.png: "):
         asked("Plan a course", tmp_path)

@@ -57,6 +57,10 @@ def test_the_sample_fills_every_promised_list(sampled: Answer) -> None:
     exercises = [one for lesson in answer.lessons for one in lesson.exercises]
     assert any(one.solution == "6, since 18 divided by 3 is 6." for one in exercises)
     assert answer.problems[0].startswith("Overload")
+    assert answer.problems[1] == (
+        "Overload: more than 4 hours in a week: 5 in unit 1 (Measuring and Variables), "
+        "6 in unit 3 (Calibration and Conditions), 5 in unit 4 (Loops)."
+    )
     assert any(
         "Averages [syllabus.md" in one and "before Variables" in one for one in answer.problems
     )

@@ -60,3 +60,20 @@ def test_a_band_beside_one_limit_is_seen_where_no_value_reaches_it() -> None:
     top = min(float(point.partition(",")[2]) for line in lines for point in line.split())
     assert len(heights) == 2
     assert max(heights) < top
+
+
+def test_an_edge_passes_between_the_boxes_and_a_marked_edge_is_dashed() -> None:
+    edges = [("a", "b"), ("b", "c"), ("a", "c")]
+    drawn = graph(
+        "g", dict.fromkeys("abc", "-"), edges, alternative="-", marked=frozenset(edges[2:])
+    )
+    lines = [one for one in fromstring(drawn.file).iter() if one.tag.endswith("polyline")]
+    assert [one.get("class") for one in lines] == ["s4 edge", "s4 edge", "s1 edge"]
+    middle = [one for one in fromstring(drawn.file).iter() if one.tag.endswith("rect")][1]
+    left, top, width, height = (
+        float(middle.get(name) or 0) for name in ("x", "y", "width", "height")
+    )
+    points = [tuple(map(float, one.split(","))) for one in (lines[2].get("points") or "").split()]
+    passing = [y for x, y in points if left <= x <= left + width]
+    assert len(passing) == 2
+    assert all(not top <= y <= top + height for y in passing)
