@@ -42,8 +42,11 @@ def test_a_model_without_its_key_names_the_options_of_the_command_line(
 def test_inputs_that_planning_refuses_are_one_line(
     in_process: InProcess, tmp_path: Path, team: str, found: str, columns: str
 ) -> None:
-    (tmp_path / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
-    ended = in_process("run", "x", "--team", team, "--input", str(tmp_path), "--no-model")
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    home = ("--home", str(tmp_path / "home"))
+    ended = in_process("run", "x", "--team", team, "--input", str(given), "--no-model", *home)
     assert (ended.status, ended.out) == (2, "")
     (line,) = [line for line in ended.err.splitlines() if "hand in" in line]
     assert line.startswith(f"leadhand: {found} (pic.png: neither a text nor a table ")
