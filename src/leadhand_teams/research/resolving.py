@@ -167,26 +167,28 @@ class _Resolver:
     @cached_property
     def _in_names(self) -> frozenset[int]:
         """The words of values with several: `Harbor Screen` is no figure of screenings."""
-        stems = tuple(word.stem for word in self.words)
-        names = {named for one in self.fields for named in one.named if len(named) > 1}
         return frozenset(
-            place
-            for named in names
-            for n in range(len(stems) - len(named) + 1)
-            if stems[n : n + len(named)] == named
-            for place in range(n, n + len(named))
+            place for _, span, _ in self._whole_values if len(span) > 1 for place in span
         )
 
-    def _read_values(self, of_measure: set[int]) -> None:
-        """Values that are named whole: the longest first, and those of the own table."""
-        stems = [word.stem for word in self.words]
-        found = [
-            (-len(named), one.table is not self.ask.view, n, place, texts)
+    @cached_property
+    def _whole_values(self) -> list[tuple[int, range, list[str]]]:
+        """Fields, the words that name a value of theirs whole, and the texts that have them."""
+        stems = tuple(word.stem for word in self.words)
+        return [
+            (place, range(n, n + len(named)), texts)
             for place, one in enumerate(self.fields)
             for named, texts in one.named.items()
             for n in range(len(stems) - len(named) + 1)
-            if tuple(stems[n : n + len(named)]) == named
-            and self._may_name(range(n, n + len(named)), one, of_measure)
+            if stems[n : n + len(named)] == named
+        ]
+
+    def _read_values(self, of_measure: set[int]) -> None:
+        """Values that are named whole: the longest first, and those of the own table."""
+        found = [
+            (-len(span), self.fields[place].table is not self.ask.view, span[0], place, texts)
+            for place, span, texts in self._whole_values
+            if self._may_name(span, self.fields[place], of_measure)
         ]
         taken: set[int] = set()
         chosen: dict[int, list[str]] = {}

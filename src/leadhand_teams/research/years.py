@@ -50,6 +50,8 @@ def count(word: str) -> int:
 def _spelled(found: re.Match[str]) -> str:
     """`from October 2025 to December 2025`, for the last three months of it."""
     months = count(found[2])
+    if not 1 <= months <= 12:
+        return found[0]
     first = 1 if found[1] == "first" else 13 - months
     names = [values.MONTH_NAMES[n - 1] for n in (first, first + months - 1)]
     return f"from {names[0]} {found[3]} to {names[1]} {found[3]}"

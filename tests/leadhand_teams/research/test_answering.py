@@ -78,6 +78,7 @@ def test_files_as_people_keep_them_are_understood(folder: Folder, tmp_path: Path
         ("Which shop had the lowest labour in Q1 2024?", "Harbor Labour has the lowest"),
         ("What is the average hours of work at Harbor Labour?", "average Hours of work"),
         ("What was the labour of the heaviest bike?", "Not in your files: “heaviest”"),
+        ("What was the labour in the last 14 months of 2025?", "Not in your files: “14”"),
         ("What was the labour in 2031?", "no row or sentence that fits has “2031”"),
         ("What is Mr Lowe's salary?", "Not in your files: “salary”"),
     ],
