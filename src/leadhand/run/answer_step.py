@@ -41,7 +41,7 @@ from leadhand.run.gaps import (
 )
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.run.stored import StoredRun, check_known_id
-from leadhand.run.waiting import hold_run
+from leadhand.run.waiting import HeldRuns
 from leadhand.state.fold import RunState
 from leadhand.state.times import metrics, task_report
 from leadhand.synthesis.citations import check_citations
@@ -331,7 +331,7 @@ async def cancel_stored(
     until_s = clock.monotonic() + TAKE_S
     while True:
         try:
-            async with hold_run(journal, run_id, limit_s=HOLD_S):
+            async with HeldRuns(journal).hold(run_id, limit_s=HOLD_S):
                 stored = StoredRun.of(run_id, await journal.events(run_id))
                 if stored.state.answer is None:
                     await _end(journal, stored, reason, clock, listeners)

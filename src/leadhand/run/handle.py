@@ -16,7 +16,7 @@ from leadhand.run.reading import run_view
 from leadhand.run.service import cancel, post
 from leadhand.run.settings import RunArguments, RunOptions, check_known
 from leadhand.run.stored import StoredRun
-from leadhand.run.waiting import Work, cancelled_with
+from leadhand.run.waiting import Work, cancelled
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -55,8 +55,7 @@ class Run(Generic[C, Out_co]):
     async def _answer(self) -> Answer:
         work = self._work
         if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
-            async with self._host.callers.awaiting(self.id, work):
-                await asyncio.wait([work])
+            await self._host.callers.until_ended(self.id, work)
             return self._result(work)
         try:
             return await self._host.answer(self.id)
@@ -160,7 +159,9 @@ async def started(host: "RunHost", new: RunOptions) -> Run[C, Out_co]:
 async def owned_answer(run: Run[C, Out_co]) -> Answer[Out_co]:
     """`run.answer()`. Cancelling this also cancels the work that the handle has begun."""
     work = run._work  # pyright: ignore[reportPrivateUsage]
-    if work is None:
+    try:
         return await run.answer()
-    async with cancelled_with(work):
-        return await run.answer()
+    except asyncio.CancelledError:
+        if work is not None:
+            await cancelled(work)
+        raise

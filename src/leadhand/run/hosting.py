@@ -4,8 +4,8 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -92,8 +92,6 @@ class RunHost:
     """The runs that are under way here, by id."""
     callers: Callers = field(init=False, default_factory=Callers)
     connections: SharedConnections = field(init=False)
-    _ended: dict[str, Answer] = field(init=False, default_factory=dict[str, Answer])
-    """The answers of runs that have ended and are still held."""
 
     def __post_init__(self) -> None:
         self.team = with_inherited_models(self.team)
@@ -120,13 +118,14 @@ class RunHost:
         settings = replace(
             settings,
             inputs=absolute(new.inputs),
-            uploads=tuple(new.uploads),
+            uploads=tuple(new.uploads or ()),
             origin=new.origin or {},
             amend=new.plan is None or new.amend,
             has_context=new.context is not None,
             fingerprint=new.fingerprint(self.team.name, request),
         )
         while True:
+            answer: Answer | None = None
             async with AsyncExitStack() as stack:
                 if await self._is_new(run_id, settings.opening_s, stack):
                     recorder = self._recorder(StoredRun(run_id), new, since_s)
@@ -141,7 +140,9 @@ class RunHost:
                         before = await self.runs_before(new, settings)
                         request = replace(request, after=before)
                     parts = (stack, recorder, request, inputs, settings)
-                    return await self._to_answer(*parts, context=new.context, plan=new.plan)
+                    answer = await self._to_answer(*parts, context=new.context, plan=new.plan)
+            if answer is not None:
+                return await self.reported(answer)
             if new.if_exists == "error":
                 raise RunExists(run_id)
             if events := await self.journal.events(run_id):
@@ -165,7 +166,7 @@ class RunHost:
     async def _is_new(self, run_id: str, limit_s: float | None, stack: AsyncExitStack) -> bool:
         """Whether there is no such run. If so, it is held until `stack` closes."""
         try:
-            hold = self._hold(run_id, limit_s)
+            hold = self.held.hold(run_id, limit_s=limit_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
@@ -210,7 +211,8 @@ class RunHost:
         since_s = self.clock.monotonic()
         await self.find_models()
         opening_s = options.settings(self.settings).opening_s
-        async with self._hold(run_id, opening_s) as last_seq, AsyncExitStack() as stack:
+        hold = self.held.hold(run_id, limit_s=opening_s)
+        async with hold as last_seq, AsyncExitStack() as stack:
             stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
@@ -234,26 +236,21 @@ class RunHost:
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
             options.under_way.set()
+            before = state.answer
             parts = (stack, recorder, request, inputs, settings)
-            return await self._to_answer(*parts, context=context, again=again, replies=replies)
+            answer = await self._to_answer(*parts, context=context, again=again, replies=replies)
+        return answer if answer is before else await self.reported(answer)
 
-    @asynccontextmanager
-    async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:
-        """Hold a run during the block, and report its end once it is released."""
-        async with self.held.hold(run_id, limit_s=limit_s) as last_seq:
-            yield last_seq
-        if (answer := self._ended.pop(run_id, None)) is not None:
-            await self.report(answer)
-
-    async def report(self, answer: Answer) -> None:
-        if self.on_finished is None:
-            return
-        try:
-            done = self.on_finished(answer)
-            if inspect.isawaitable(done):
-                await done
-        except Exception:
-            _log.exception("run %s: on_finished failed", answer.run_id)
+    async def reported(self, answer: Answer) -> Answer:
+        """The answer of a run that is released, after `on_finished` if the run has ended."""
+        if self.on_finished is not None and answer.status != "waiting":
+            try:
+                done = self.on_finished(answer)
+                if inspect.isawaitable(done):
+                    await done
+            except Exception:
+                _log.exception("run %s: on_finished failed", answer.run_id)
+        return answer
 
     async def find_models(self) -> None:
         """Have models in place of `auto`. Raises `InputError`, `TeamError`."""
@@ -298,13 +295,9 @@ class RunHost:
             shared_workers=self.shared_workers,
             slots=Slots(self.concurrency),
         )
-        before = recorder.state.answer
         answer = await Execution(step).to_answer(request, plan, again=again)
-        if answer.status == "waiting":
-            if people.unfit is not None:
-                raise people.unfit
-        elif answer is not before and self.on_finished is not None:
-            self._ended[run_id] = answer
+        if answer.status == "waiting" and people.unfit is not None:
+            raise people.unfit
         return answer
 
     def _recorder(self, stored: StoredRun, options: RunOptions, since_s: float) -> Recorder:

@@ -290,4 +290,4 @@ async def cancel(host: RunHost, run_id: str, reason: str) -> None:
         host.journal, run_id, reason=reason, clock=host.clock, listeners=host.listeners
     )
     if holder is None:
-        await host.report(await host.answer(run_id))
+        await host.reported(await host.answer(run_id))

@@ -6,7 +6,7 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, Literal
 
@@ -189,7 +189,7 @@ class RunOptions:
     run_id: str | None = None
     if_exists: IfExists = "error"
     inputs: Sequence[str | Path] = ()
-    uploads: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    uploads: Mapping[str, bytes] | None = field(default=None, repr=False)
     origin: Mapping[str, JsonValue] | None = None
     after: str | None = None
     approve: Collection[Occasion] | None = None
@@ -197,8 +197,9 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         """Raises `InputError` for what no run can have."""
-        given = ((name, getattr(self, name), kind) for name, kind in _KINDS.items())
-        check_values(**{name: (value, kind) for name, value, kind in given if value is not None})
+        given = {name: getattr(self, name) for name in _KINDS}
+        given = {name: value for name, value in given.items() if value is not _DEFAULTS[name]}
+        check_values(**{name: (value, _KINDS[name]) for name, value in given.items()})
         if self.deadline_s is not None and self.deadline_s != math.inf:
             check_values(deadline_s=(self.deadline_s, Seconds))
         if self.amend and self.plan is None:
@@ -235,6 +236,9 @@ class RunOptions:
         uploads = [digests(self.uploads)] if self.uploads else []
         asked = digest_of([team, request.text, batches, plan, self.amend, *after, *uploads])
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
+
+
+_DEFAULTS = {one.name: one.default for one in fields(RunOptions)}
 
 
 def origin_of(given: Mapping[str, JsonValue] | None) -> dict[str, JsonValue] | None:

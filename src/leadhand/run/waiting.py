@@ -105,32 +105,29 @@ class Callers:
         task = asyncio.create_task(done())
         self._works.add(task)
         task.add_done_callback(ended)
-        async with cancelled_with(task):
+        try:
             await under_way.wait()  # set at a new run's first commit, see `RunHost._recorder`
+        except asyncio.CancelledError:
+            await cancelled(task)
+            raise
         if task.done() and not task.cancelled():
             task.result()
         return task
 
-    @asynccontextmanager
-    async def awaiting(self, run_id: str, work: Work) -> AsyncGenerator[None]:
-        """A caller waits for `work` during the block, and hears of its failure."""
+    async def until_ended(self, run_id: str, work: Work) -> None:
+        """A caller waits for `work`, which ends at a shutdown, and hears of its failure."""
+        self.check_open(run_id)
         self._awaited.append(work)
         try:
-            async with self.waiting(run_id):
-                yield
+            await asyncio.wait([work])
         finally:
             self._awaited.remove(work)
 
 
-@asynccontextmanager
-async def cancelled_with(task: Work) -> AsyncGenerator[None]:
-    """Cancel `task` too if the block is cancelled, and let it end."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait([task])
-        raise
+async def cancelled(work: Work) -> None:
+    """Cancel `work`, and let it end."""
+    work.cancel()
+    await asyncio.wait([work])
 
 
 async def joined_answer(
@@ -180,13 +177,6 @@ def answer_so_far(stored: StoredRun) -> Answer:
     return answer
 
 
-@asynccontextmanager
-async def hold_run(journal: Journal, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
-    """`journal.hold`, within `limit_s`; else raises `JournalError`."""
-    async with AsyncExitStack() as stack:
-        yield await answer_within(limit_s, stack.enter_async_context(journal.hold(run_id)))
-
-
 async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
     """Raises `JournalError` after `limit_s`."""
     timeout = asyncio.timeout(limit_s)
@@ -224,7 +214,9 @@ class HeldRuns:
         """`Journal.hold`. Raises `RunTaken`, and `JournalError` after `limit_s`."""
         held = asyncio.get_running_loop(), asyncio.Event()
         try:
-            async with hold_run(self._journal, run_id, limit_s=limit_s) as last_seq:
+            async with AsyncExitStack() as stack:
+                taken = stack.enter_async_context(self._journal.hold(run_id))
+                last_seq = await answer_within(limit_s, taken)
                 self._released[run_id] = held
                 yield last_seq
         finally:

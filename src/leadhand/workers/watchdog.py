@@ -29,19 +29,20 @@ _log = logging.getLogger("leadhand")
 
 
 class Watchdog:
-    """Watches the running event loop within `with` blocks, by one thread for those at once."""
+    """Watches the running event loop within `with` blocks, by one thread for those at once and for
+    those that soon follow."""
 
     def __init__(self, *, threshold_s: float = THRESHOLD_S) -> None:
         """A loop that runs no callback within `threshold_s` is blocked. That is logged at once,
         because it may never end, and recorded by the run as soon as it is over."""
         self._threshold_s = threshold_s
         self._interval_s = threshold_s / 4
-        self._stopped = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._asked_s = 0.0
         self._responded = True
         self._users = 0
+        self._watches = False
 
     @classmethod
     def shared(cls) -> "Watchdog":
@@ -49,25 +50,23 @@ class Watchdog:
         return _shared.setdefault(asyncio.get_running_loop(), cls())
 
     def __enter__(self) -> "Watchdog":
-        self._users += 1
-        if self._users == 1:
+        with _lock:
+            self._users += 1
+            starts, self._watches = not self._watches, True
+        if starts:
             threading.Thread(target=self._watch, name="leadhand-watchdog", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._users -= 1
-        if not self._users:
-            self._stopped.set()  # the thread is not waited for
-            if _shared.get(self._loop) is self:
-                del _shared[self._loop]
+        self._users -= 1  # without users the thread ends, and is not waited for
 
     def _respond(self) -> None:
         self._responded = True
 
     def _watch(self) -> None:
-        reported = False
+        reported, self._responded = False, True
         slept_at = time.monotonic()
-        while not self._stopped.wait(self._interval_s):
+        while self._is_used():
             now = time.monotonic()
             # If this thread is late too, the whole machine stood still, not only the loop.
             in_time = now - slept_at < self._interval_s + self._threshold_s / 2
@@ -79,6 +78,15 @@ class Watchdog:
             elif in_time and not reported and now - self._asked_s > self._threshold_s:
                 reported = True
                 self._report(self._asked_s)
+
+    def _is_used(self) -> bool:
+        """Whether there are users after the next interval; if not, the thread ends."""
+        time.sleep(self._interval_s)
+        with _lock:
+            self._watches = self._users > 0
+            if not self._watches and _shared.get(self._loop) is self:
+                del _shared[self._loop]
+            return self._watches
 
     def _call(self, callback: Callable[[], None]) -> bool:
         """Have the loop run `callback`; False if the loop is closed."""
@@ -106,7 +114,7 @@ class Watchdog:
         id = f"{attempt.recorder.path}{attempt.task_id}"
 
         def record() -> None:
-            if not self._stopped.is_set():
+            if self._users:
                 took = f"{time.monotonic() - since_s:.1f} s"
                 blame = f"worker {attempt.worker!r} blocked the event loop"
                 attempt.record_stuck(f"{blame} for {took} in {id!r}, at {place}")
@@ -124,6 +132,7 @@ class Watchdog:
 
 
 _shared: dict[asyncio.AbstractEventLoop, Watchdog] = {}
+_lock = threading.Lock()
 
 
 def _stack(thread: int) -> list[FrameType]:
