@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing_extensions import Unpack
 
 from leadhand import Answer, Event, Reply, Run, Supervisor, events
-from leadhand.contracts.context import C
+from leadhand.contracts.tools import C
 from leadhand.run.handle import owned_answer
 from leadhand.run.settings import RunArguments, StartArguments
 from leadhand.run.stored import StoredRun

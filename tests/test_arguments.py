@@ -30,7 +30,7 @@ from leadhand import (
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import PlannedWorker
-from leadhand.contracts.worker_arguments import (
+from leadhand.contracts.worker import (
     AgentWorkerFields,
     FunctionWorkerFields,
     ModelWorkerFields,

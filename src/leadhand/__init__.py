@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from leadhand import events as events
     from leadhand.contracts.answer import Answer as Answer
     from leadhand.contracts.budget import Budget as Budget
-    from leadhand.contracts.context import ToolContext as ToolContext
     from leadhand.contracts.events import Event as Event
     from leadhand.contracts.ladder import Ladder as Ladder
     from leadhand.contracts.ladder import Retry as Retry
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
     from leadhand.contracts.team import TaskTemplate as TaskTemplate
     from leadhand.contracts.team import Team as Team
     from leadhand.contracts.team import Worker as Worker
-    from leadhand.contracts.worker_factory import WorkerFactory as WorkerFactory
+    from leadhand.contracts.tools import ToolContext as ToolContext
+    from leadhand.contracts.worker import WorkerFactory as WorkerFactory
     from leadhand.errors import InputError as InputError
     from leadhand.errors import JournalError as JournalError
     from leadhand.errors import LeadhandError as LeadhandError

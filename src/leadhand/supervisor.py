@@ -17,12 +17,12 @@ from typing_extensions import Unpack
 from leadhand import redaction
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, Budgets, budgets_of
-from leadhand.contracts.context import C, Out_co, Restore
 from leadhand.contracts.data import check_values
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.summary import Health, RunFilter, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.contracts.tools import C, Out_co, Restore
 from leadhand.errors import InputError, TeamError
 from leadhand.journal import journal_over, open_journal
 from leadhand.plans.team_checks import synthesis_problems, team_problems

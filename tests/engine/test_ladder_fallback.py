@@ -2,9 +2,9 @@
 
 import pytest
 
-from leadhand.contracts.ladder import JITTER_SHARE
+from leadhand.contracts.ladder import JITTER_SHARE, Rung
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
-from leadhand.contracts.team import Ladder, RetryRules, Rung, Team, Worker
+from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work
 from tests.engine.scheduling import Script

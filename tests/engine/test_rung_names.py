@@ -9,8 +9,9 @@ from typing import get_args, get_type_hints
 import pytest
 
 import leadhand
+from leadhand.contracts.ladder import Rung
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Result
-from leadhand.contracts.team import Ladder, Rung
+from leadhand.contracts.team import Ladder
 from leadhand.engine.advisers import Advisers
 from leadhand.policies import rungs
 from leadhand.policies.rungs import POLICIES, RUNG_OF

@@ -8,7 +8,8 @@ import pytest
 
 from leadhand import Handoff, InputError, Role, Route, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, PlanProposed
-from leadhand.contracts.team import PlannerKind, TaskTemplate
+from leadhand.contracts.planner_kinds import PlannerKind
+from leadhand.contracts.team import TaskTemplate
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from tests.team_folders import problems, worker, write_team

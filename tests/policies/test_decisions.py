@@ -5,9 +5,9 @@ from typing import Literal
 
 import pytest
 
-from leadhand.contracts.ladder import Retry
+from leadhand.contracts.ladder import Retry, Rung
 from leadhand.contracts.outcome import Escalated, EscalationReason, Failed, Raised, Result
-from leadhand.contracts.team import Ladder, RetryRules, Rung
+from leadhand.contracts.team import Ladder, RetryRules
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.ladder import rungs_before, rungs_for

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 
 from leadhand.contracts.events import dump
-from leadhand.contracts.team import PlannerKind
+from leadhand.contracts.planner_kinds import PlannerKind
 from tests.simulation.drive import simulate
 from tests.simulation.planners import KINDS
 from tests.simulation.promises import broken

@@ -10,8 +10,8 @@ from random import Random
 from leadhand.contracts.events import Event, ModelCalled, WorkerStuck
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
+from leadhand.contracts.planner_kinds import PlannerKind
 from leadhand.contracts.task import PlanRequest
-from leadhand.contracts.team import PlannerKind
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.journal.store_journal import StoreJournal

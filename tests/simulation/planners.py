@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from leadhand.contracts.planner_kinds import Decision, Round
+from leadhand.contracts.planner_kinds import Decision, PlannerKind, Round
 from leadhand.contracts.role import SUBPLANNER, Route
 from leadhand.contracts.task import Limits, Plan, PlanRequest, Task
-from leadhand.contracts.team import PlannerKind, Team
+from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
 from leadhand.planners.early_tasks import EarlyTasks, SoundTasks
 from tests.simulation.scenario import Process, Scenario, template_of

@@ -9,18 +9,11 @@ from random import Random
 from typing import Literal, get_args
 
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.ladder import Rung
 from leadhand.contracts.people import Occasion
+from leadhand.contracts.planner_kinds import PlannerKind
 from leadhand.contracts.task import NO_LIMITS, Limits, Plan, Task
-from leadhand.contracts.team import (
-    Ladder,
-    PlannerKind,
-    RetryRules,
-    Role,
-    Rung,
-    TaskTemplate,
-    Team,
-    Worker,
-)
+from leadhand.contracts.team import Ladder, RetryRules, Role, TaskTemplate, Team, Worker
 from tests.simulation.behaviours import BAD, GOOD, Behaviour
 
 Ending = Literal["stop", "cancel"]

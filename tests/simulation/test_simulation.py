@@ -27,7 +27,7 @@ from leadhand.contracts.events import (
     ToolCalled,
     dump,
 )
-from leadhand.contracts.team import PlannerKind
+from leadhand.contracts.planner_kinds import PlannerKind
 from tests.programs import ROOT, forkserver
 from tests.simulation.__main__ import IN_TESTS, failures, told
 from tests.simulation.drive import simulate

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from leadhand import ToolContext
-from leadhand.contracts.worker_factory import READY_MADE_TOOLS
+from leadhand.contracts.worker import READY_MADE_TOOLS
 from leadhand.teams.loader import load
 from tests.team_folders import WORK, problems, warnings, worker, write_team
 

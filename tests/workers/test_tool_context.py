@@ -12,8 +12,8 @@ from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from leadhand import Answer, InputError, Reply, Supervisor, Team, ToolContext
-from leadhand.contracts.context import unwrapped
 from leadhand.contracts.people import Question
+from leadhand.contracts.tools import unwrapped
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping

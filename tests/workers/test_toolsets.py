@@ -14,9 +14,9 @@ from pydantic_ai.tools import RunContext, Tool, ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Escalated
 from leadhand.contracts.team import RetryRules
+from leadhand.contracts.tools import ToolContext
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from leadhand.threads import DaemonThreads

@@ -6,9 +6,9 @@ from typing import Any, Generic, Literal, overload
 from pydantic import Field, JsonValue, SkipValidation, ValidationError
 from typing_extensions import TypeVar
 
-from leadhand.contracts.context import Out_co
 from leadhand.contracts.data import Record, read_as, type_name
 from leadhand.contracts.people import Question
+from leadhand.contracts.tools import Out_co
 from leadhand.errors import InputError
 
 Severity = Literal["critical", "warning", "info"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeAlias, TypeVa
 
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
-from leadhand.contracts.context import C_co, ToolContext
 from leadhand.contracts.data import Many, Record, read_as
 from leadhand.contracts.people import CallReply, ToolCall
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
+from leadhand.contracts.tools import C_co, ToolContext
 
 T = TypeVar("T")
 JsonData: TypeAlias = (

@@ -11,10 +11,9 @@ from pydantic import BeforeValidator, JsonValue
 from typing_extensions import Unpack
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.context import Out_co, check_contexts, tool_name
 from leadhand.contracts.data import Many, argument, check_fields, check_return
-from leadhand.contracts.ladder import Ladder, NamedRung, Retry, RetryRules, Rung
-from leadhand.contracts.planner_kinds import KINDS, PlannerKind
+from leadhand.contracts.ladder import Ladder, Retry, RetryRules
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import (
     SUBPLANNER,
     TIERS,
@@ -27,50 +26,25 @@ from leadhand.contracts.role import (
     as_role,
 )
 from leadhand.contracts.task import NO_LIMITS, Limits, TaskTemplate
-from leadhand.contracts.worker_arguments import (
+from leadhand.contracts.tools import Out_co, check_contexts
+from leadhand.contracts.worker import (
     AgentLike,
     AgentWorkerFields,
     DepsFunction,
+    ForeignAgent,
     FunctionWorkerFields,
     Isolation,
     MaterialFunction,
     ModelWorkerFields,
     ReportFunction,
     TeamWorkerFields,
+    WorkerFactory,
     WorkFunction,
 )
-from leadhand.contracts.worker_factory import ForeignAgent, WorkerFactory
 from leadhand.errors import InputError
 
 if TYPE_CHECKING:
     from leadhand.contracts.role import PlannerRole
-
-__all__ = [
-    "MAX_DEPTH",
-    "TIERS",
-    "AgentLike",
-    "DepsFunction",
-    "Isolation",
-    "Ladder",
-    "MaterialFunction",
-    "ModelSpec",
-    "NamedRung",
-    "PlannerKind",
-    "RetryRules",
-    "Role",
-    "Route",
-    "Rung",
-    "TaskTemplate",
-    "Team",
-    "Tier",
-    "WorkFunction",
-    "Worker",
-    "WorkerFactory",
-    "declared_output",
-    "model_name",
-    "tool_name",
-    "uses_model",
-]
 
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""

@@ -16,9 +16,9 @@ from typing import Generic, TypeVar
 
 from leadhand.contracts.events.fields import AttemptTimes
 from leadhand.contracts.events.task import stuck_message
+from leadhand.contracts.ladder import Rung
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import Rung
 from leadhand.engine.current_attempt import CurrentAttempt, attempt_time, current_attempt
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder

@@ -10,10 +10,11 @@ from typing import get_args
 
 from leadhand.contracts import events
 from leadhand.contracts.events.fields import NO_TIMES
+from leadhand.contracts.ladder import Rung
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
-from leadhand.contracts.team import Rung, Team, Worker
+from leadhand.contracts.team import Team, Worker
 from leadhand.engine.advisers import (
     Advice,
     Advisers,

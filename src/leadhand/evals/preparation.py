@@ -12,8 +12,8 @@ from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.role import TIERS, Tier
-from leadhand.contracts.team import Team, Worker, tool_name, uses_model
-from leadhand.contracts.tools import tools_of
+from leadhand.contracts.team import Team, Worker, uses_model
+from leadhand.contracts.tools import tool_name, tools_of
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
 

@@ -9,7 +9,7 @@ from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, WrapperToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
-from leadhand.contracts.context import ToolContext
+from leadhand.contracts.tools import ToolContext
 from leadhand.evals.preparation import REFUSED
 
 

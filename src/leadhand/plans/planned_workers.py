@@ -13,12 +13,7 @@ from leadhand.contracts.role import SUBPLANNER, TIERS, Tier
 from leadhand.contracts.task import Plan, PlannedWorker
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
-from leadhand.contracts.worker_factory import (
-    MAX_TOOLS,
-    READY_MADE_TOOLS,
-    WorkerFactory,
-    granted_name,
-)
+from leadhand.contracts.worker import MAX_TOOLS, READY_MADE_TOOLS, WorkerFactory, granted_name
 from leadhand.plans.payloads import is_too_deep, schema_mistakes
 
 MAX_DESCRIPTION_CHARS = 300

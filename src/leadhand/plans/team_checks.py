@@ -12,7 +12,7 @@ from leadhand.contracts.planner_kinds import KINDS, PlannerKind
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
-from leadhand.contracts.worker_factory import ForeignAgent
+from leadhand.contracts.worker import ForeignAgent
 from leadhand.plans import graph
 from leadhand.plans.checks import STRATEGIES, instead
 from leadhand.plans.nesting import nested_teams, nesting_problems, with_inherited_models

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
-from leadhand.contracts.ladder import Retry
+from leadhand.contracts.ladder import Retry, Rung
 from leadhand.contracts.outcome import Escalated, Failed, Result
-from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
+from leadhand.contracts.team import TIERS, Ladder, RetryRules, Team, Tier, uses_model
 
 FREE_RETRIES = 10
 """Failed attempts that a run may retry, in addition to its share of the tasks started."""

@@ -10,8 +10,9 @@ ahead and it is available.
 
 from collections.abc import Sequence
 
+from leadhand.contracts.ladder import Rung
 from leadhand.contracts.outcome import Escalated, Failed
-from leadhand.contracts.team import Ladder, Rung
+from leadhand.contracts.team import Ladder
 from leadhand.policies import rungs
 from leadhand.policies.history import History, Rules, Unsuccessful, attempts_used_up, retries_left
 from leadhand.policies.rungs import Action

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_origin
 
-from leadhand.contracts.context import Restore, context_types
 from leadhand.contracts.data import check_values
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.team import Team
+from leadhand.contracts.tools import Restore, context_types
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import all_teams

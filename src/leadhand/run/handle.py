@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 from typing_extensions import Unpack
 
 from leadhand.contracts.answer import Answer, of_kind
-from leadhand.contracts.context import C, Out_co
 from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunView
+from leadhand.contracts.tools import C, Out_co
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.run.reading import run_view
 from leadhand.run.service import cancel, post

@@ -16,10 +16,10 @@ from typing_extensions import TypedDict
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, Budgets, LimitName, budgets_of
-from leadhand.contracts.context import C
 from leadhand.contracts.data import adapter_of, check_values
 from leadhand.contracts.people import Occasion, occasions
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
+from leadhand.contracts.tools import C
 from leadhand.errors import InputError
 from leadhand.run.uploads import Uploads, digests
 

@@ -12,7 +12,7 @@ from leadhand.contracts.people import Occasion
 from leadhand.contracts.role import Route
 from leadhand.contracts.summary import RunSummary, WorkerHealth
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import tool_name
+from leadhand.contracts.tools import tool_name
 from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role

@@ -7,8 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
+from leadhand.contracts.ladder import NamedRung
+from leadhand.contracts.planner_kinds import PlannerKind
 from leadhand.contracts.role import MAX_LEVELS, Answers
-from leadhand.contracts.team import TIERS, NamedRung, PlannerKind, Tier
+from leadhand.contracts.team import TIERS, Tier
 from leadhand.teams import values
 
 

@@ -25,9 +25,9 @@ from leadhand.contracts.team import (
     Team,
     Worker,
     WorkerFactory,
-    tool_name,
 )
-from leadhand.contracts.worker_factory import granted_name
+from leadhand.contracts.tools import tool_name
+from leadhand.contracts.worker import granted_name
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.team_checks import team_problems
 from leadhand.routing.trained import TrainedRouter

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.contracts.task import Plan
-from leadhand.contracts.worker_factory import granted_name
+from leadhand.contracts.worker import granted_name
 from leadhand.errors import InputError
 from leadhand.plans.planned_workers import missing_tools, with_planned_workers
 from leadhand.teams.draft import WORKERS_FOLDER, read

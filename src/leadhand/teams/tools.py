@@ -10,8 +10,8 @@ from typing import cast
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
-from leadhand.contracts.team import tool_name
-from leadhand.contracts.worker_factory import READY_MADE_TOOLS
+from leadhand.contracts.tools import tool_name
+from leadhand.contracts.worker import READY_MADE_TOOLS
 from leadhand.errors import InputError
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.functions import is_of_pydantic_ai, resolve

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.worker_factory import READY_MADE_TOOLS
+from leadhand.contracts.worker import READY_MADE_TOOLS
 from leadhand.errors import InputError
 from leadhand.tools.text import grouped_by_reason
 

@@ -28,7 +28,6 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
 
-from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import (
     Escalated,
     Failed,
@@ -39,6 +38,7 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.people import CallReply
 from leadhand.contracts.team import DepsFunction, ModelSpec, Worker
+from leadhand.contracts.tools import ToolContext
 from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
 from leadhand.models.calls import Caller, Requester

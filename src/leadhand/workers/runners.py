@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from leadhand.contracts.ladder import JITTER_SHARE, Retry
 from leadhand.contracts.outcome import Failed, Handoff
 from leadhand.contracts.team import Team, Worker
-from leadhand.contracts.worker_factory import ForeignAgent
+from leadhand.contracts.worker import ForeignAgent
 from leadhand.engine.failures import class_name
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import Slots

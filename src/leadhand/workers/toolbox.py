@@ -28,10 +28,10 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import to_json
 from rapidfuzz import process
 
-from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Handoff, tool_context
 from leadhand.contracts.people import CallReply
 from leadhand.contracts.team import Worker
+from leadhand.contracts.tools import ToolContext
 from leadhand.engine.recorder import Recorder
 from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply

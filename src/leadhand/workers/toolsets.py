@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
-from leadhand.contracts.context import ToolContext, unwrapped
+from leadhand.contracts.tools import ToolContext, unwrapped
 from leadhand.errors import InputError
 from leadhand.threads import DaemonThreads
 from leadhand.workers.open_toolsets import RunToolsets

@@ -9,8 +9,9 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import Occasion
+from leadhand.contracts.planner_kinds import PlannerKind
 from leadhand.contracts.role import Guess
-from leadhand.contracts.team import PlannerKind, TaskTemplate, WorkFunction
+from leadhand.contracts.team import TaskTemplate, WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.testing import VirtualClock, run_virtual

@@ -8,8 +8,9 @@ from leadhand import Budget, Handoff, Result, Role, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import PlanAccepted
 from leadhand.contracts.outcome import PlanImpact
+from leadhand.contracts.planner_kinds import PlannerKind
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.team import PlannerKind, WorkFunction
+from leadhand.contracts.team import WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, mapping

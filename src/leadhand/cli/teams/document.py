@@ -6,8 +6,8 @@ from typing import cast
 
 from leadhand.contracts.ladder import Retry
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import Role, Team, Worker, model_name, tool_name
-from leadhand.contracts.tools import is_read_only
+from leadhand.contracts.team import Role, Team, Worker, model_name
+from leadhand.contracts.tools import is_read_only, tool_name
 from leadhand.plans.payloads import DeclaredType, outline
 
 Data = dict[str, object]

@@ -8,7 +8,7 @@ from typing import cast
 
 import yaml
 
-from leadhand.contracts.worker_factory import READY_MADE_TOOLS
+from leadhand.contracts.worker import READY_MADE_TOOLS
 from leadhand.teams.files import Value
 from leadhand.teams.importing.definition import Item, one_line
 from leadhand.teams.notes import Notes

@@ -1,21 +1,60 @@
-"""The worker factory of a team: a catalogue of tools for workers that a plan describes."""
+"""The types of a worker's arguments, for type checkers which of them go together, and the factory
+of workers that a plan describes: a catalogue of tools."""
 
 import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Annotated, cast
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import combinations, islice
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    Required,
+    cast,
+    runtime_checkable,
+)
 
 from annotated_types import Interval, MinLen
+from pydantic import JsonValue
+from typing_extensions import TypedDict
 
-from leadhand.contracts.context import check_contexts
 from leadhand.contracts.data import Many, argument, check_fields
-from leadhand.contracts.role import TIERS, Tier
+from leadhand.contracts.ladder import Retry
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.role import TIERS, ModelSpec, Tier
+from leadhand.contracts.task import Limits
+from leadhand.contracts.tools import check_contexts
+
+if TYPE_CHECKING:
+    from leadhand.contracts.team import Team
+
+Isolation = Literal["none", "process"]
+WorkFunction = Callable[..., object]
+# `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
+MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
+DepsFunction = Callable[[Handoff[Any]], object]
+ReportFunction = Callable[..., Mapping[str, str | bytes]]
 
 
-@dataclass(frozen=True)
+@runtime_checkable
+class AgentLike(Protocol):
+    """The attributes of a pydantic-ai `Agent` that leadhand uses."""
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def output_type(self) -> object: ...
+
+    @property
+    def run(self) -> object: ...
+
+
+@dataclasses.dataclass(frozen=True)
 class ForeignAgent:
     """What `Worker(agent=...)` puts into `run`: an agent that its own library runs."""
 
@@ -30,6 +69,69 @@ class ForeignAgent:
     async def __call__(self, handoff: object) -> object:
         """Not called: the worker's runner has an adapter for the agent's framework."""
         raise NotImplementedError("an agent of another framework runs in a team only")
+
+
+class AnyWorkerFields(TypedDict, total=False):
+    """The fields of any worker."""
+
+    offline_s: float | None
+    instructions: str
+    material: MaterialFunction | None
+    input: object
+    output: object
+    plain: bool
+    tier: Tier | None
+    model: ModelSpec
+    settings: Mapping[str, JsonValue]
+    min_confidence: int | None
+    max_tool_calls: int
+    max_output_mb: float
+    fallback: str | None
+    retry: bool | Retry
+    role: str | None
+    max_queue: int | None
+    read_only: bool | None
+    concurrency: int | None
+    expires_s: float | None
+    limits: Limits
+
+
+class ModelWorkerFields(AnyWorkerFields, total=False):
+    """The team's model does the work."""
+
+    tools: Sequence[object]
+    offline: WorkFunction | None
+    draft: WorkFunction | None
+    isolate: Isolation
+    run: None
+    agent: None
+    team: None
+
+
+class FunctionWorkerFields(AnyWorkerFields, total=False):
+    """A function or a pydantic-ai agent does the work; `tools` names what it uses."""
+
+    run: Required[WorkFunction | AgentLike]
+    deps: DepsFunction | None
+    tools: Sequence[str]
+    offline: WorkFunction | None
+    isolate: Isolation
+
+
+class AgentWorkerFields(AnyWorkerFields, total=False):
+    """An agent of another framework does the work."""
+
+    agent: Required[object]
+    tools: Sequence[str]
+    offline: WorkFunction | None
+
+
+class TeamWorkerFields(AnyWorkerFields, total=False):
+    """A team does the work."""
+
+    team: Required["Team"]
+    tools: Sequence[str]
+    isolate: Isolation
 
 
 READY_MADE_TOOLS: Mapping[str, str] = {
@@ -47,7 +149,7 @@ READY_MADE_TOOLS: Mapping[str, str] = {
 
 MAX_TOOLS = 12
 """How many tools a worker that a plan describes may have."""
-_MAX_VISITS = 10_000
+_MAX_SETS = 10_000
 """Sets of tools that are tried to find a smaller one."""
 _WORD = re.compile(r"[^\W_]{3,}")
 _STOP_WORD = re.compile(
@@ -138,25 +240,17 @@ def _stem(word: str) -> str:
     return word[: len(word) - len(ending)].rstrip("ey") or word
 
 
-def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Sequence[str]:
+def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Set[str]:
     """The fewest names of `has` that together have all its words; earlier ones of `order` first."""
-
-    def cover(left: Set[str], most: int, visits: Iterator[int]) -> tuple[str, ...] | None:
-        if not left:
-            return ()
-        if not most or next(visits, None) is None:
-            return None
-        by_word = {word: [name for name in order if word in has[name]] for word in left}
-        rarest = min(sorted(left), key=lambda word: len(by_word[word]))
-        for name in sorted(by_word[rarest], key=lambda name: -len(has[name] & left)):
-            others = cover(left - has[name], most - 1, visits)
-            if others is not None:
-                return (name, *others)
-        return None
-
     every = frozenset(word for words in has.values() for word in words)
-    visits = iter(range(_MAX_VISITS))
-    found = (cover(every, most, visits) for most in range(len(has) + 1))
-    smallest = next((names for names in found if names is not None), None)
-    # With so many, the first name that is tried for each word is taken.
-    return smallest or cover(every, len(has), iter(range(len(has) + 1))) or ()
+    sets = (names for size in range(len(order) + 1) for names in combinations(order, size))
+    for names in islice(sets, _MAX_SETS):
+        if every == frozenset[str]().union(*(has[name] for name in names)):
+            return {*names}
+    # With so many, the one that has most of the words that are left, again and again.
+    chosen, left = set[str](), {*every}
+    while left:
+        name = max(order, key=lambda name: len(has[name] & left))
+        chosen.add(name)
+        left -= has[name]
+    return chosen
