@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from leadhand.extension.findings import Finding, Note
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.review.change import Change, ChangedFile, Hunk
+from leadhand_teams.review.syntax import pattern_of
 from leadhand_teams.review.syntax.comments import CommentSyntax, split, syntax_of
 
 _SIGN = "leadhand:"
-_DIRECTIVE = re.compile(
-    r"(?<![\w`])leadhand:\s*ignore\b\s*(?:\[(?P<rules>[^\]]*)\])?(?:\s*:\s*(?P<reason>\S.*))?"
-)
+_DIRECTIVE = pattern_of("ignores.directive")
 _MODEL_RULE = re.compile(r"[a-z_]+/model-")
 _MAX_NOTES = 20
 

@@ -6,10 +6,8 @@ from leadhand_teams.review.change import Change
 from leadhand_teams.review.syntax import is_test, pattern_of
 
 _CHECK = re.compile(r"\bassert|\bdef test|raises\b|\bexpect")
-_PROSE = re.compile(
-    r"\.(?:md|rst|adoc)$|(?:^|/)(?:change|news|history|release)[^/]*$", re.IGNORECASE
-)
-_SAYS_SO = re.compile(rf"\b(?:{pattern_of('intention.says_so').pattern})\b", re.IGNORECASE)
+_PROSE = pattern_of("intention.prose")
+_SAYS_SO = pattern_of("intention.says_so")
 _FIX = re.compile(r"\b(?:fix(?:e[sd]|ing)?|bug(?:fix)?)\b", re.IGNORECASE)
 
 

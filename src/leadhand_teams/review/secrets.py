@@ -16,6 +16,7 @@ from leadhand.tools.tokens import FORMATS, MARKS
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.hints import lines_at, offsets
 from leadhand_teams.review.rules import rule
+from leadhand_teams.review.syntax import pattern_of
 
 TOKEN = rule("security/secret-token")
 PRIVATE_KEY = rule("security/private-key")
@@ -24,9 +25,7 @@ URL = rule("security/url-credentials")
 _MAX_LINE = 20_000
 _KEY_HINT = "PRIVATE KEY"
 _TOKENS = tuple((form.kind, re.compile(form.documented)) for form in FORMATS)
-_URL = re.compile(
-    r"\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@'\"<>{}$%]{1,80}):([^\s/@'\"<>{}$%\\]{3,120})@([\w.-]{1,120})"
-)
+_URL = pattern_of("secrets.url")
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:(?!ENCRYPTED)[A-Z]+ ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = "-----END "
 _KEY_LINES = 120
@@ -39,20 +38,9 @@ _PUBLIC = re.compile(r"firebase|authDomain|maps\.google", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _DOCUMENTS = frozenset(("markdown", "restructuredtext", "html"))
 _EXAMPLE = re.compile(r"(?:^|/|_)(?:docs?|documentation|examples?|samples?|demos?)(?:/|[._])", re.I)
-_ASSIGNED = re.compile(
-    r"(?i)(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api_?key|access_?key|\bkey)\w{0,20}['\"\]]{0,2}"
-    r"\s{0,4}(?::|=|,|==)\s{0,4}[bru]?(['\"])([^'\"\n]{3,400})\1"
-)
-_FAKE = re.compile(
-    r"example|sample|dummy|fake|placeholder|your|change_?me|redacted|secret|passw|xxx|\*\*\*|\.\.\."
-    r"|1234|abcd|0000|aaaa|todo|insert|test|foo|bar\b|user|hunter2|pass\b|pwd|token|my[-_]",
-    re.IGNORECASE,
-)
-_LOCAL_HOST = re.compile(
-    r"^(?:localhost|127\.[\d.]+|0\.0\.0\.0|db|host|hostname|server|proxy|redis|postgres|mysql|mongo"
-    r"|rabbitmq)$|example|\.(?:test|local|invalid)$|^[a-z]$|foo|bar|domain",
-    re.IGNORECASE,
-)
+_ASSIGNED = pattern_of("secrets.assigned")
+_FAKE = pattern_of("secrets.fake")
+_LOCAL_HOST = pattern_of("secrets.local_host")
 
 
 def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
@@ -138,9 +126,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
                 yield what, match.start(), match.end()
 
 
-_FAKE_TOKEN = re.compile(
-    r"EXAMPLE|example|xxxx|XXXX|123456|abcdef|ABCDEF|aaaa|0000|fake|FAKE|dummy|placeholder|your"
-)
+_FAKE_TOKEN = pattern_of("secrets.fake_token")
 _UNSURE = ("a signed JWT",)
 """Kinds of tokens that often are public or have expired."""
 

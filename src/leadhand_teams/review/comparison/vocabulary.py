@@ -14,13 +14,8 @@ _NOUNS = words_of("comparison.nouns")
 _CHECKS = words_of("comparison.checks")
 _EXACT = words_of("comparison.exact")
 _CLEANS = re.compile(r"clean_(?!up|all|old|dirs?|files?|cache|tmp)\w+")
-_LIMITS = re.compile(
-    r"^max_|_max$|_max_|^max[A-Z]|limit|quota|^timeout$|_timeout|timeout_|max_?size|maxsize"
-    r"|^maximum_|_depth$|maxlen|^max$"
-)
-_NOT_LIMITS = re.compile(
-    r"limited|delimit|unlimited|limits?_?choices|rlimit|callback|handle|error|max_(?:u?int|[iu]\d)"
-)
+_LIMITS = syntax.pattern_of("vocabulary.limits")
+_NOT_LIMITS = syntax.pattern_of("vocabulary.not_limits")
 _ACCESS = words_of("comparison.access")
 _DENIALS = words_of("comparison.denials")
 _ENCODERS = words_of("comparison.encoders")
@@ -30,9 +25,7 @@ _GUARDING = words_of("comparison.guarding")
 _NOT_GUARDING = words_of("comparison.not_guarding")
 _SAFETY = _VERBS | _NOUNS | _ACCESS | _DENIALS | {"scheme", "netloc", "host"}
 _REFUSALS = _ACCESS | {"redirect", "denied", "error", "errors", "errcode", "reject", "rejected"}
-_STATUS = re.compile(
-    r"BAD_REQUEST|UNAUTHORIZED|FORBIDDEN|NOT_FOUND|CONFLICT|TOO_|UNPROCESSABLE|NOT_ALLOWED"
-)
+_STATUS = syntax.pattern_of("vocabulary.status")
 
 
 def protects(name: str) -> bool:

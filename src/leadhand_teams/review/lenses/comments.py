@@ -17,7 +17,7 @@ from leadhand_teams.review.comparison.code import definitions
 from leadhand_teams.review.diff_rows import fitting, numbered
 from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.rules import rule
-from leadhand_teams.review.syntax import FUNCTIONS, Function, indent
+from leadhand_teams.review.syntax import FUNCTIONS, Function, indent, pattern_of
 from leadhand_teams.review.syntax.comments import split, syntax_of
 
 MAX_CHARS = 8_000
@@ -26,25 +26,13 @@ _REACH = 60
 """A comment is looked for at most this many lines above changed code."""
 _MAX_LINES = 30
 """The most lines of one docstring."""
-_ASKS = re.compile(
-    r"in[ -]sync|\bkeep\b.{0,30}\b(?:consistent|identical|in step|the same)\b"
-    r"|\b(?:must|needs? to|has to|have to)\b.{0,20}\b(?:match|mirror|agree)\b"
-    r"|\b(?:also|remember to|forget to|make sure to) (?:update|change|edit|adapt)|LINT\.ThenChange",
-    re.IGNORECASE,
-)
+_ASKS = pattern_of("comments.asks")
 _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
 
 _NAMES = r"(?P<names>\*{0,2}\w+(?:\s?,\s?\*{0,2}\w+){0,8})"
-_FIELD = re.compile(
-    r"\s*(?::(?:param|parameter|arg|argument|key|keyword|kwarg)\s+(?:[^:\s][^:]{0,80}\s)?"
-    rf"|@(?:param|keyword|kwarg)\s+){_NAMES}\s?:|\s*[*-]\s+\*\*(?P<bullet>\w+)\*\*\s?[-:–]"
-)
+_FIELD = pattern_of("comments.field")
 _ANY_FIELD = re.compile(r"\s*(?::\w[^:]{0,80}:|@\w+)")
-_SECTION = re.compile(
-    r"\s*(?:args|arguments|parameters|params|keyword args|keyword arguments|other parameters|"
-    r"other args)\s?(?P<colon>:?)\s*$",
-    re.IGNORECASE,
-)
+_SECTION = pattern_of("comments.section")
 _UNDERLINE = re.compile(r"\s*-{3,}\s*$")
 _ENTRY = {
     True: re.compile(rf"\s*{_NAMES}(?:\s?:(?:\s.*)?)?$"),

@@ -17,15 +17,13 @@ from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.diff_rows import numbered
 from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
-from leadhand_teams.review.syntax import tree_paths
+from leadhand_teams.review.syntax import pattern_of, tree_paths
 
 MAX_CHARS = 20_000
 """The most text of documents for one part of the change."""
 _ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)
 _ANY_GUIDE = re.compile(r"(?:^|/)(?:AGENTS|CLAUDE)\.md$", re.IGNORECASE)
-_ASIDE = re.compile(
-    r"(?:^|/)(?:node_modules|vendor|_vendor|third_party|fixtures?|testdata|templates?|examples?|\{\{[^/]*)/"
-)
+_ASIDE = pattern_of("guidelines.aside")
 _MAX_DOCUMENTS = 80
 _MAX_BYTES = 200_000
 

@@ -34,20 +34,12 @@ _MIN_CHARS, _MAX_CHARS = 20, 400
 _MAX_LINES = 3
 """Of lines that come back so many are looked up in the file as the fix left it."""
 
-_FIX, _NO_FIX, _UNDO = (
-    re.compile(rf"\b(?:{pattern_of(f'history.{name}').pattern})\b", re.IGNORECASE)
-    for name in ("fix", "no_fix", "undo")
-)
-_HOLE = re.compile(
-    rf"\b(?:{pattern_of('history.hole').pattern})\b|^merge commit from fork$", re.IGNORECASE
-)
+_FIX, _NO_FIX, _UNDO = map(pattern_of, ("history.fix", "history.no_fix", "history.undo"))
+_HOLE = pattern_of("history.hole")
 """Fixes of security holes, whatever else the subject says; the last is GitHub's for an advisory."""
 _OTHER_WORK = re.compile(r"(?:feat|refactor|perf|chore|docs|style|build|ci|tests?)(?:\(.*?\))?!?:")
 """How conventional commits that are no fix begin."""
-_COMMON = re.compile(
-    r"(?:import|from|include|using|package|use|require|export)\s|(?:#|//|/?\*|--|<!--|;|\"\"\"|'''|@|:)"
-    r"|(?:(?:async\s+)?def|class)\s|__all__\b|raise NotImplementedError|except \w+(?: as \w+)?:$"
-)
+_COMMON = pattern_of("history.common")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 

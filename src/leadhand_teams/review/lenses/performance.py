@@ -19,9 +19,7 @@ from leadhand_teams.review.rules import rule
 _RULE = rule("performance/query-in-loop")
 
 _HINT = re.compile(r"\.objects\b|\bget_queryset\(|\.query\b|session\b")
-_ONCE = re.compile(
-    r"migrat|alembic|(?:^|/)(?:scripts?|management|commands|tasks?|cli)(?:/|\.py$)", re.IGNORECASE
-)
+_ONCE = syntax.pattern_of("performance.once")
 """Code that no request waits for, however long it takes."""
 _WRAPPERS = syntax.words_of("queries.wrappers")
 _SESSION = syntax.words_of("queries.session")

@@ -11,15 +11,13 @@ from leadhand_teams.review.syntax import (
     Tree,
     dotted,
     last_name,
+    pattern_of,
     walk_scope,
     words_of,
 )
 
 _COLLECTS = words_of("loops.collects")
-_LATER = re.compile(
-    r"^(?:add_\w+|addC\w+|addErrback|addBoth|call_\w+|callLater|call\w*Thread|connect|register|"
-    r"subscribe|create_timer|after|after_idle|bind|submit|apply_async|Thread|Timer|Process)$"
-)
+_LATER = pattern_of("closures.later")
 _KEYWORDS = words_of("loops.keywords")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _LEAVES = (ast.Return, ast.Break, ast.Raise, ast.Await, ast.Yield)

@@ -10,9 +10,7 @@ from leadhand_teams.review import syntax
 from leadhand_teams.review.ruff_rules.hits import RuffHit, ruff_message
 
 _LOGGER = re.compile(r"(?:^|[._])(?:log|logger|logging)$", re.IGNORECASE)
-_HANDLES = re.compile(
-    r"exc|err|fail|fatal|catch|trace|log|handle|report|^on_|callback", re.IGNORECASE
-)
+_HANDLES = syntax.pattern_of("judges.handles")
 _DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
 _CHANGES = syntax.words_of("loops.changes")
 _MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})

@@ -6,23 +6,16 @@ import re
 
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.ruff_rules.hits import RuffHit, quoted
-from leadhand_teams.review.syntax import FUNCTIONS, is_test, words_of
+from leadhand_teams.review.syntax import FUNCTIONS, is_test, pattern_of, words_of
 
 MAX_UNKNOWN = 6
 """If a file has more different undefined names, something probably injects them."""
 
 _PROVIDED = words_of("names.provided")
 _PYTHON_2 = words_of("names.python_2")
-_PYTHON_2_CODE = re.compile(
-    r"\bPY[23]\b|version_info|\bsix\b|except NameError|platform\.python_version"
-)
-_INJECTING = re.compile(
-    r"\bglobals\(\)|\bvars\(\)|\blocals\(\)|\bexec\(|\bexecfile\(|_convert_\(|\bbuiltins\b|"
-    r"sys\.modules\[__name__\]|\b__builtin__\b|import \*|__channelexec__|global_enum"
-)
-_DYNAMIC = re.compile(
-    r"def __getattr__|\bglobals\(\)|\bvars\(\)|sys\.modules|setattr\(|import \*|\bexec\("
-)
+_PYTHON_2_CODE = pattern_of("names.python_2_code")
+_INJECTING = pattern_of("names.injecting")
+_DYNAMIC = pattern_of("names.dynamic")
 _DEL = re.compile(r"\bdel\s[^\n]{0,200}")
 
 

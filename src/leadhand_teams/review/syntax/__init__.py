@@ -24,7 +24,6 @@ from leadhand_teams.review.syntax.tree import last_name as last_name
 from leadhand_teams.review.syntax.tree import line_of as line_of
 from leadhand_teams.review.syntax.tree import parameters as parameters
 from leadhand_teams.review.syntax.tree import walk_scope as walk_scope
-from leadhand_teams.review.syntax.tree import word_set as word_set
 from leadhand_teams.review.syntax.tree import words as words
 from leadhand_teams.review.syntax.word_tables import pattern_of as pattern_of
 from leadhand_teams.review.syntax.word_tables import word_rows as word_rows

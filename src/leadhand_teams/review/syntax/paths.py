@@ -1,15 +1,12 @@
 """The paths of a git tree, listed once for all lenses of a process, and what a path tells."""
 
 import functools
-import re
 from pathlib import Path
 
 from leadhand.tools.git import list_tree
+from leadhand_teams.review.syntax.word_tables import pattern_of
 
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|spec|__tests__|test_[^/]*)/"
-    r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[._](?:tests?|spec)\.\w+)$"
-)
+_TEST_PATH = pattern_of("paths.test_path")
 _PROSE = (
     ".md", ".rst", ".txt", ".in", ".po", ".lock", ".json", ".svg", ".csv", ".html", ".css", ".map",
 )  # fmt: skip

@@ -220,11 +220,6 @@ def line_of(node: ast.AST) -> int:
     return line if isinstance(line, int) else 1
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of `text`, separated by spaces: a long table in few lines."""
-    return frozenset(text.split())
-
-
 def words(name: str) -> list[str]:
     """The lower-case words of an identifier: `reset`, `token`, `2` for `resetToken_2`."""
     split: list[str] = []

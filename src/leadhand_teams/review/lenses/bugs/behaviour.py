@@ -27,19 +27,9 @@ from leadhand_teams.review.lenses.bugs import conditions, taken_away
 _BUILTINS = frozenset(dir(builtins))
 _FEW = 6
 """The most edits of a definition with which one of them is asked about."""
-_CLOSING = syntax.word_set(
-    "close aclose release quit disconnect shutdown terminate unlink cleanup stop join kill wait"
-    " rmtree unlock detach dispose"
-)
-_CLOSERS = syntax.word_set("enter_context enter_async_context closing aclosing callback ExitStack")
-_TASKS = syntax.word_set(
-    "gather wait wait_for create_task ensure_future as_completed shield start_soon run"
-    " run_until_complete run_coroutine_threadsafe append add"
-)
-_LOCKS = syntax.word_set(
-    "lock locks rlock mutex semaphore locked atomic transaction savepoint synchronized begin"
-)
-_COROUTINES = syntax.word_set("coroutine inlineCallbacks")
+_CLOSING, _CLOSERS = syntax.words_of("behaviour.closing"), syntax.words_of("behaviour.closers")
+_TASKS, _LOCKS = syntax.words_of("behaviour.tasks"), syntax.words_of("behaviour.locks")
+_COROUTINES = frozenset(("coroutine", "inlineCallbacks"))
 
 
 def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:

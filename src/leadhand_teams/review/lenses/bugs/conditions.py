@@ -8,7 +8,7 @@ from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, shown
 from leadhand_teams.review.comparison.code import names_in, squeezed
 from leadhand_teams.review.comparison.guards import VERSIONS
 
-_COUNTED = syntax.word_set("range enumerate islice min max round randint randrange")
+_COUNTED = syntax.words_of("conditions.counted")
 _TURNED: dict[type[ast.cmpop], frozenset[type[ast.cmpop]]] = {
     ast.Eq: frozenset((ast.NotEq,)), ast.NotEq: frozenset((ast.Eq,)),
     ast.In: frozenset((ast.NotIn,)), ast.NotIn: frozenset((ast.In,)),

@@ -15,18 +15,16 @@ from leadhand_teams.review.syntax import (
     child_nodes,
     dotted,
     last_name,
+    pattern_of,
     walk_scope,
-    word_set,
+    words_of,
 )
 
 _DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 _OPEN = ("(", "[", "{", ",", "=", "|", "*")
-_DYNAMIC = re.compile(
-    r"def __getattr|\bglobals\(\)|\bvars\(\)|sys\.modules|\bexec\(|import \*|"
-    r"lazy_loader|LazyModule|deprecated"
-)
+_DYNAMIC = pattern_of("symbols.dynamic")
 _DYNAMIC_CLASS = re.compile(r"__getattr|setattr\(|__dict__|type\(|\bexec\(")
-_PLAIN = word_set("staticmethod classmethod contextmanager asynccontextmanager lru_cache cache")
+_PLAIN = words_of("symbols.plain")
 
 
 @dataclass(frozen=True, slots=True)

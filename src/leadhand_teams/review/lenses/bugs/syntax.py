@@ -13,30 +13,19 @@ from leadhand_teams.review.change import ChangedFile, may_exhaust_memory, withou
 from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.ruff_rules import BROKEN, NOT_COMPILED
 from leadhand_teams.review.rules import rule
+from leadhand_teams.review.syntax import pattern_of
 from leadhand_teams.review.syntax.paths import is_test
 
 SYNTAX_ERROR = rule("bugs/syntax-error")
 CONFLICT = rule("bugs/conflict-marker")
 ENCODING = rule("bugs/declared-encoding")
 
-_OLD = re.compile(
-    r"""^[ \t]*(?:print[ \t]+["'\w]|exec[ \t]+["'\w]|raise[ \t]+\w+,[ \t]"""
-    r"""|except[ \t]+[\w.]+,[ \t]*\w+:)|<>|\bur["']|\b0[0-7]+\b(?![.\w])|\b\d+L\b"""
-)
+_OLD = pattern_of("syntax.old")
 _PYTHON_2 = re.compile(r"#!.*\bpython2")
 _TEMPLATE = re.compile(r"\{\{[ \w]|\{%[- \w]|<%|\$\{\w|@@\w+@@|^[ \t]*[%!]\w")
-_DATA = re.compile(
-    r"(?:^|/)(?:test[-_]?data|fixtures?)/"
-    r"|(?:^|/)(?:[^/]*tests?|testing)/(?:.*/)?[^/]*(?:data|fixture|sample|example|snippet|invalid|broken"
-    r"|bad|resource|corpus|case|input|golden|snapshot|py2)[^/]*/"
-    r"|(?:^|/)(?:[^/]*tests?|testing)/(?:.*/)?[^/]*(?:bad|broken|invalid|syntax_?err|nonparse|py2)"
-    r"[^/]*$",
-    re.IGNORECASE,
-)
+_DATA = pattern_of("syntax.data")
 _RUN_BY_PYTEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
-_TEMPLATES = re.compile(
-    r"\{|(?:^|/)(?:templates?|cookiecutter|skeletons?)[^/]*/|\.(?:j2|tmpl|in)\."
-)
+_TEMPLATES = pattern_of("syntax.templates")
 _MARKER = re.compile(r"^(?:<{7} |>{7} |={7}$)")
 _MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ")
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".html", ".po")

@@ -10,28 +10,17 @@ import re
 
 from leadhand_teams.review.lenses.security import events
 from leadhand_teams.review.lenses.security.values import HOLE
-from leadhand_teams.review.syntax import word_set, words, words_of
+from leadhand_teams.review.syntax import pattern_of, words, words_of
 
-_PASSWORDS = word_set("password passwd pwd passphrase")
-_KEYS = word_set("secret token apikey")
+_PASSWORDS = words_of("credentials.passwords")
+_KEYS = words_of("credentials.keys")
 _PAIRS = words_of("credentials.pairs")
 _NOT_CREDENTIALS = words_of("credentials.not_credentials")
-_CONNECTS = re.compile(
-    r"^(?:mysql\.connector|psycopg2?|pymysql|MySQLdb|mariadb|pymssql|cx_Oracle|oracledb|pyodbc|asyncpg"
-    r"|aiomysql|redis|pymongo|ftplib|paramiko|smtplib|imaplib|ldap3?|neo4j|clickhouse_driver|jaydebeapi)\b"
-)
+_CONNECTS = pattern_of("credentials.connects")
 _DATABASES = re.compile(r"^(?:mysql\.connector|psycopg2?|pymysql|MySQLdb|mariadb|pymssql)\.")
-_DATABASE_URL = re.compile(
-    r"^(?:postgres(?:ql)?|mysql|mariadb|mssql|oracle)(?:\+\w+)?://[\w.-]+:@([\w.-]+)"
-)
-_PLACEHOLDER = re.compile(
-    r"^(?:x+|\*+|\.+|-+|<.*>|\[.*\]|your.*|.*example.*|.*placeholder.*|.*change.?me.*|.*redacted.*|none|null"
-    r"|todo.*|.*\bhere|test.*|dummy.*|fake.*|.*\.\.\.)$",
-    re.IGNORECASE,
-)
-_NOT_A_VALUE = re.compile(
-    r"[\s{}<>$%\x00]|://|^[./~]|^--|\(|^[a-z]+(?:[._:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)*$"
-)
+_DATABASE_URL = pattern_of("credentials.database_url")
+_PLACEHOLDER = pattern_of("credentials.placeholder")
+_NOT_A_VALUE = pattern_of("credentials.not_a_value")
 
 
 def find(event: events.Event) -> events.Hits:

@@ -16,9 +16,9 @@ from leadhand_teams.review.lenses.security.events import (
 )
 from leadhand_teams.review.lenses.security.values import Trust
 from leadhand_teams.review.ruff_rules.judges import is_callers_choice
-from leadhand_teams.review.syntax import Tree, dotted, word_set, words, words_of
+from leadhand_teams.review.syntax import Tree, dotted, pattern_of, words, words_of
 
-_PASSWORDS = word_set("password passwd pwd passphrase passwords")
+_PASSWORDS = words_of("settings.passwords")
 _WEAK_CIPHER = re.compile(r"Crypto\.Cipher\.(DES3?|ARC2|ARC4|Blowfish|CAST|XOR|IDEA)\.new$")
 _MODES = re.compile(r"modes\.(?:CBC|CTR|GCM|CFB|OFB)$")
 UNCHECKED = {
@@ -28,9 +28,7 @@ UNCHECKED = {
 }
 """Attributes of SSL contexts -> values that turn checks of certificates off."""
 _CALLS = words_of("settings.calls")
-_SALTED = re.compile(
-    r"(?:^hashlib\.scrypt|^bcrypt\.hashpw|PBKDF2|pbkdf2_hmac|PBKDF2HMAC|\.Scrypt)$"
-)
+_SALTED = pattern_of("settings.salted")
 
 
 def find(event: Event) -> Hits:

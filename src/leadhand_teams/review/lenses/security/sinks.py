@@ -20,19 +20,10 @@ from leadhand_teams.review.lenses.security.events import (
     hit,
 )
 from leadhand_teams.review.lenses.security.values import HOLE, Trust, Value
-from leadhand_teams.review.syntax import words, words_of
+from leadhand_teams.review.syntax import pattern_of, words, words_of
 
-_SQL_TEXT = re.compile(
-    r"^\s*(?:--[^\n]*\n\s*)*(?:select\s.{1,2000}?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|"
-    r"update\s.{1,400}?\sset\s|delete\s+from\s|with\s.{1,2000}?\sselect\s|replace\s+into\s|"
-    r"drop\s+(?:table|database)\s|call\s|exec(?:ute)?\s)",
-    re.IGNORECASE | re.DOTALL,
-)
-_SQL_VALUE = re.compile(
-    r"(?:(?:['\"]|['\"]%|[=<>]\s*|\blike\s+|\bvalues\s*\(\s*)$)"
-    r"|(?:\bvalues\s*\([^()]{0,300},\s*)$",
-    re.IGNORECASE,
-)
+_SQL_TEXT = pattern_of("sinks.sql_text")
+_SQL_VALUE = pattern_of("sinks.sql_value")
 _SQL_IDENTIFIER = re.compile(r"(?:\bfrom|\binto|\btable|\bjoin|\bupdate|\bset)\s+['\"`]?$", re.I)
 _LDAP_VALUE = re.compile(r"\([\w.;-]{1,60}[~<>]?=\*?$")
 _QUOTE = re.compile(r"(?:=|,)\s*['\"]$")

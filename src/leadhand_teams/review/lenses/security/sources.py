@@ -11,7 +11,15 @@ import re
 from leadhand_teams.review.lenses.security import values
 from leadhand_teams.review.lenses.security.events import Scope
 from leadhand_teams.review.lenses.security.values import NOTHING, UNKNOWN, Trust, Value
-from leadhand_teams.review.syntax import Function, dotted, last_name, word_rows, words, words_of
+from leadhand_teams.review.syntax import (
+    Function,
+    dotted,
+    last_name,
+    pattern_of,
+    word_rows,
+    words,
+    words_of,
+)
 
 EVERY_USE = words_of("sources.every_use")
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
@@ -35,11 +43,7 @@ _TEXT_TYPES = frozenset(("str", "bytes", "Optional", "Annotated", "AnyStr"))
 _NUMBERS = words_of("sources.numbers")
 
 _SAFE_CALLS = words_of("sources.safe_calls")
-_SANITIZER = re.compile(
-    r"escap|sanit|safe|valid|allow|whitelist|clean|slugify|strip_tags|encrypt|verify|quote_ident"
-    r"|quote_name|adapt|mogrify|Identifier|Literal|digest|authenticate",
-    re.IGNORECASE,
-)
+_SANITIZER = pattern_of("sources.sanitizer")
 _SANITIZED_USES = word_rows("sanitized_uses")
 _RETURN_ARGUMENT = words_of("sources.return_argument")
 """Functions that return their argument, possibly converted."""

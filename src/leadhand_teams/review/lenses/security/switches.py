@@ -15,13 +15,10 @@ from leadhand_teams.review.comparison.code import Code, span
 from leadhand_teams.review.syntax import pattern_of, words_of
 
 _ON_IS_SAFE, _OFF_IS_SAFE = pattern_of("switches.on_is_safe"), pattern_of("switches.off_is_safe")
-_SAFE_BY_DEFAULT = pattern_of("switches.safe_by_default")
-_CONTEXTS = words_of("switches.contexts")
+_SAFE_BY_DEFAULT, _CONTEXTS = map(words_of, ("switches.safe_by_default", "switches.contexts"))
 _DENY, _ALLOW, _CHECKS = map(words_of, ("switches.deny", "switches.allow", "switches.checks"))
 _SETTINGS = pattern_of("lost.settings")
-ADDED = re.compile(
-    rf"(?:{_SAFE_BY_DEFAULT.pattern}|{'|'.join(sorted(_ALLOW))})[-\w. ]*['\"\])]*\s*[:=]"
-)
+ADDED = re.compile(rf"(?:{'|'.join(sorted(_SAFE_BY_DEFAULT | _ALLOW))})[-\w. ]*['\"\])]*\s*[:=]")
 """What is, in lower case, in every file in which added lines alone tell something here."""
 _TLS = re.compile(r"verify|ssl|tls|cert|hostname|minimum_version", re.IGNORECASE)
 _VERSIONS = ("SSLv2", "SSLv3", "TLSv1", "TLSv1_1")
@@ -96,7 +93,7 @@ def _switched(
 
 
 def _was_safe_by_default(switch: Part, old: Code) -> bool:
-    if not _SAFE_BY_DEFAULT.fullmatch(switch.name):
+    if switch.name not in _SAFE_BY_DEFAULT:
         return False
     calls, owner = old.call_counts.keys(), switch.owner
     return owner in calls or (owner in old.names and bool(calls & _CONTEXTS))

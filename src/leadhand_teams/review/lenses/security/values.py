@@ -8,13 +8,13 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
+from leadhand_teams.review.syntax import pattern_of
+
 HOLE = "\x00"
 _MAX_TEXT = 4_000
 _MAX_HOLES = 24
 _MAX_STEPS = 6
-_PERCENT = re.compile(
-    r"%(?:%|(?:\((?P<field>[^()]*)\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?(?P<spec>[a-zA-Z]))"
-)
+_PERCENT = pattern_of("values.percent")
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<field>\w*)[^{}:]*(?::(?P<spec>[^{}]*))?\}")
 _NUMBER = re.compile(r"[bdoxXfFeEgGni%]$")
 
