@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from leadhand.extension.findings import Finding, Note
 from leadhand.tools.text import counted, joined_names
-from leadhand_teams.review.change import Change, ChangedFile, Hunk
+from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.syntax import pattern_of
-from leadhand_teams.review.syntax.comments import CommentSyntax, split, syntax_of
+from leadhand_teams.review.syntax.comments import split
 
 _SIGN = "leadhand:"
 _DIRECTIVE = pattern_of("ignores.directive")
@@ -23,8 +24,7 @@ _MODEL_RULE = re.compile(r"[a-z_]+/model-")
 _MAX_NOTES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(NamedTuple):
     """One comment that asks to ignore rules."""
 
     path: str
@@ -32,12 +32,12 @@ class Ignore:
     """The line of the comment, from 1."""
     rules: tuple[str, ...]
     reason: str
+    wrong: str
+    """Why it can't be obeyed; empty if it can."""
     alone: bool
     """Whether the line has no code, so that the comment is about the next line."""
-    added: bool
+    added: bool = False
     """Whether the change added it, or put a line of its own below it."""
-    wrong: str | None
-    """Why it can't be obeyed; `None` if it can."""
 
     def covers(self, finding: Finding) -> bool:
         """Whether the comment stands at `finding`, whatever its rule."""
@@ -46,7 +46,19 @@ class Ignore:
 
     def hides(self, finding: Finding) -> bool:
         """Whether `finding` is hidden, if the comment is obeyed."""
-        return self.wrong is None and finding.rule in self.rules and self.covers(finding)
+        return not self.wrong and finding.rule in self.rules and self.covers(finding)
+
+    def said(self, hides: int, *, trusted: bool) -> str:
+        """What the report says of it; `hides` is the number of findings."""
+        if self.wrong:
+            return f"`leadhand: ignore` is not obeyed: {self.wrong}"
+        what = (
+            f"`leadhand: ignore[{', '.join(self.rules)}]: {self.reason}` was added by this change"
+        )
+        number = counted(hides, "finding")
+        if trusted:
+            return f"{what} and is obeyed (--trust-ignores): it hides {number}"
+        return f"{what} and is not obeyed without --trust-ignores: it would hide {number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +75,17 @@ class Ignores:
 
         In a patch every comment counts as added: nothing proves what it says about its base.
         """
-        found = (
-            one
-            for file in change.files
-            if _SIGN in file.head
-            for one in _ignores(file, rules, is_patch=change.base is None)
-        )
-        return cls(tuple(found), trusted)
+        files = (file for file in change.files if _SIGN in file.head)
+        found = (one for file in files for one in _ignores(file, rules))
+        is_patch = change.base is None
+        return cls(tuple(one._replace(added=one.added or is_patch) for one in found), trusted)
 
     def divided(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
         """The findings that stay, and those that obeyed comments hide."""
-        obeyed = [one for one in self.items if self.trusted or not one.added]
         by_path: dict[str, list[Ignore]] = {}
-        for one in obeyed:
-            by_path.setdefault(one.path, []).append(one)
+        for one in self.items:
+            if self.trusted or not one.added:
+                by_path.setdefault(one.path, []).append(one)
         shown: list[Finding] = []
         hidden: list[Finding] = []
         for finding in findings:
@@ -94,82 +103,50 @@ class Ignores:
                 kind="ignore",
                 path=one.path,
                 line=one.line,
-                text=self._said(one, sum(map(one.hides, findings))),
+                text=one.said(sum(map(one.hides, findings)), trusted=self.trusted),
                 attempt=one.added and not self.trusted,
             )
         if len(told) > _MAX_NOTES:
             yield Note(kind="ignore", text=f"{len(told) - _MAX_NOTES:,} more such comments")
 
-    def _said(self, one: Ignore, hides: int) -> str:
-        if one.wrong is not None:
-            return f"`leadhand: ignore` is not obeyed: {one.wrong}"
-        what = f"`leadhand: ignore[{', '.join(one.rules)}]: {one.reason}` was added by this change"
-        if self.trusted:
-            return f"{what} and is obeyed (--trust-ignores): it hides {counted(hides, 'finding')}"
-        would = f"it would hide {counted(hides, 'finding')}"
-        return f"{what} and is not obeyed without --trust-ignores: {would}"
 
-
-def _ignores(file: ChangedFile, rules: AbstractSet[str], *, is_patch: bool) -> Iterator[Ignore]:
-    syntax = syntax_of(file.language)
-    if syntax is None:
-        return
+def _ignores(file: ChangedFile, rules: AbstractSet[str]) -> Iterator[Ignore]:
+    """The comments in the new text of a file."""
     inside = _inside_strings(file.head_tree)
-    kept = {
-        hunk: Counter(_asked(file.removed_in(hunk), syntax))
-        for hunk in file.hunks
-        if hunk.old_count
+    old_hunks = [hunk for hunk in file.hunks if hunk.old_count]
+    before = {
+        hunk: Counter((one.rules, one.reason) for one in _asked(file, file.removed_in(hunk), rules))
+        for hunk in old_hunks
     }
-    nothing = Counter[tuple[tuple[str, ...], str]]()
     inserted = {hunk.new_start for hunk in file.hunks if not hunk.old_count}
-    for number, text in enumerate(file.head_lines, 1):
-        if _SIGN not in text or number in inside:
+    for one in _asked(file, file.head_lines, rules):
+        if one.line in inside:
             continue
-        code, comment = split(text, syntax)
-        match = _DIRECTIVE.search(comment)
-        if match is None:
-            continue
-        names = _names(match)
         # A line that replaces one with the same comment keeps it; a line that the change inserts
         # below a comment is not what that comment was written for.
-        before = next((asked for hunk, asked in kept.items() if _adds(hunk, number)), nothing)
-        key = names, match["reason"] or ""
-        added = number in file.added and before[key] < 1
-        if number in file.added:
-            before[key] -= 1
-        alone = not code.strip()
-        yield Ignore(
-            path=file.path,
-            line=number,
-            rules=names,
-            reason=match["reason"] or "",
-            alone=alone,
-            added=added or is_patch or (alone and number + 1 in inserted),
-            wrong=_wrong(names, match["reason"], rules),
-        )
+        added = one.line in file.added
+        for hunk in old_hunks:
+            if hunk.new_start <= one.line < hunk.new_start + hunk.new_count:
+                added = before[hunk][one.rules, one.reason] < 1
+                before[hunk][one.rules, one.reason] -= 1
+        yield one._replace(added=added or (one.alone and one.line + 1 in inserted))
 
 
-def _adds(hunk: Hunk, line: int) -> bool:
-    return hunk.new_start <= line < hunk.new_start + hunk.new_count
-
-
-def _asked(lines: Iterable[str], syntax: CommentSyntax) -> Iterator[tuple[tuple[str, ...], str]]:
-    for text in lines:
-        if _SIGN in text and (match := _DIRECTIVE.search(split(text, syntax)[1])):
-            yield _names(match), match["reason"] or ""
-
-
-def _names(match: re.Match[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (match["rules"] or "").split(",") if name.strip())
-
-
-def _wrong(names: Sequence[str], reason: str | None, rules: AbstractSet[str]) -> str | None:
-    if not names:
-        return "it names no rule"
-    unknown = [name for name in names if name not in rules and not _MODEL_RULE.match(name)]
-    if unknown:
-        return f"there is no rule {joined_names(unknown)}"
-    return None if reason else "it gives no reason"
+def _asked(file: ChangedFile, lines: Iterable[str], known: AbstractSet[str]) -> Iterator[Ignore]:
+    """What comments in `lines` of a file ask for; `known` are the rules that there are."""
+    for number, text in enumerate(lines, 1):
+        code, comment = split(text, file.language) if _SIGN in text else (text, "")
+        if match := _DIRECTIVE.search(comment):
+            named = (name.strip() for name in (match["rules"] or "").split(","))
+            rules = tuple(name for name in named if name)
+            unknown = [one for one in rules if one not in known and not _MODEL_RULE.match(one)]
+            wrong = "" if match["reason"] else "it gives no reason"
+            if unknown:
+                wrong = f"there is no rule {joined_names(unknown)}"
+            elif not rules:
+                wrong = "it names no rule"
+            alone = not code.strip()
+            yield Ignore(file.path, number, rules, match["reason"] or "", wrong, alone)
 
 
 def _inside_strings(tree: ast.Module | None) -> set[int]:

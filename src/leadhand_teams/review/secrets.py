@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from leadhand.extension.findings import Finding
 from leadhand.tools.tokens import FORMATS, MARKS
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.hints import lines_at, offsets
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import pattern_of
 
@@ -23,7 +22,8 @@ PRIVATE_KEY = rule("security/private-key")
 URL = rule("security/url-credentials")
 
 _MAX_LINE = 20_000
-_KEY_HINT = "PRIVATE KEY"
+_MAYBE = re.compile("|".join(map(re.escape, (*MARKS, "PRIVATE KEY", "://"))))
+"""What is in every line with a secret."""
 _TOKENS = tuple((form.kind, re.compile(form.documented)) for form in FORMATS)
 _URL = pattern_of("secrets.url")
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:(?!ENCRYPTED)[A-Z]+ ){0,2}PRIVATE KEY(?: BLOCK)?-----")
@@ -49,12 +49,10 @@ def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
     A token in a test or a document may be made up, unless its checksum is right.
     """
     made_up = is_test or file.language in _DOCUMENTS or bool(_EXAMPLE.search(file.path))
-    added = file.added
-    for number in _lines(file.head):
-        line = added.get(number)
-        if line is None:
-            continue
+    for number, line in file.added.items():
         text = line[:_MAX_LINE]
+        if not _MAYBE.search(text):
+            continue
         for what, start, end in _tokens(text):
             token = text[start:end]
             if _is_harmless(token, file, number):
@@ -79,13 +77,6 @@ def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
             message = f"The URL for `{match[3]}` contains the password of `{match[1]}`."
             shown = line[match.start() : match.start(2)]
             yield URL.finding(file, number, message=message, evidence=shown)
-
-
-def _lines(text: str) -> list[int]:
-    """The lines of `text` that may contain a secret, found by a quick search of the whole text."""
-    places = {at for hint in (*MARKS, _KEY_HINT) for at in offsets(text, hint)}
-    places |= {at for at in offsets(text, "://") if text.find("@", at, at + 300) != -1}
-    return lines_at(text, places)
 
 
 def safe_quote(line: str) -> str:

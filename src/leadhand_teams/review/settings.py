@@ -17,14 +17,13 @@ from leadhand import InputError
 from leadhand.extension.findings import Finding, Note, Review
 from leadhand.tools.git import files_at
 from leadhand.tools.text import counted, joined_names, plain_text
-from leadhand_teams.review import DEFAULT_THRESHOLD
+from leadhand_teams.review import DEFAULT_THRESHOLD, FailOn
 
 FILES = (".leadhand.toml", "pyproject.toml")
 """Where settings are looked for, at the top of the repository; the first that has some is used."""
 Lens = Literal[
     "bugs", "comments", "guidelines", "history", "past_reviews", "performance", "security", "tests"
 ]
-FailOn = Literal["critical", "warning", "info", "never"]
 Pattern = Annotated[str, StringConstraints(max_length=300, pattern=r"[^/.\s]")]
 _TABLE = ("tool", "leadhand", "review")
 _MAX_NAME_CHARS = 60
@@ -67,57 +66,66 @@ class ReviewSettings(BaseModel):
         }
 
 
+class Stated(BaseModel):
+    """The settings that one side of a change states."""
+
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True, defer_build=True)
+
+    file: str | None = None
+    """Where they are from; `None` if there are none."""
+    settings: ReviewSettings = ReviewSettings()
+    wrong: str | None = None
+    """Why they can't be used."""
+
+
 class ChangeSettings(BaseModel):
     """The settings of the base of a change, and those that the change would set instead."""
 
     model_config = ConfigDict(frozen=True, serialize_by_alias=True, defer_build=True)
 
-    file: str | None = None
-    """Where the settings in use are from; `None` if there are none."""
-    used: ReviewSettings = ReviewSettings()
-    wrong: str | None = None
-    """Why settings of the base were not used: they are wrong, and the change corrects them."""
-    edited: str | None = None
-    """The file with other settings in the head; `None` if the change leaves them as they are."""
-    proposed: ReviewSettings | None = None
-    """The settings of the head, if `edited` and usable."""
-    proposed_wrong: str | None = None
-    """Why those of the head can't be used."""
+    base: Stated = Stated()
+    """If these are wrong, the change corrects them, and none are used."""
+    head: Stated | None = None
+    """`None` if the change leaves the settings as they are."""
+
+    @property
+    def used(self) -> ReviewSettings:
+        """The settings of the review."""
+        return self.base.settings
 
     def notes(self, review: Review, *, is_patch: bool) -> Iterator[Note]:
         """What the reader of `review` has to know about its settings."""
+        base, head = self.base, self.head
         if is_patch:
             yield Note(kind="settings", text="No settings were read: a patch has no base.")
-        if self.wrong is not None:
-            text = f"The base has wrong settings, so that none were used: {self.wrong}"
-            yield Note(kind="settings", path=self.file, text=text)
-        elif self.file is not None:
+        if base.wrong is not None:
+            text = f"The base has wrong settings, so that none were used: {base.wrong}"
+            yield Note(kind="settings", path=base.file, text=text)
+        elif base.file is not None:
             given = self.used.model_dump(exclude_defaults=True)
-            words = [f"{key} {value}" for key, value in self.used.described().items()]
-            said = [text for text in words if text.split()[0] in given]
+            said = [
+                f"{key} {words}" for key, words in self.used.described().items() if key in given
+            ]
             text = f"Settings of the base, where no option says otherwise: {'; '.join(said)}"
-            yield Note(kind="settings", path=self.file, text=text)
-        if self.edited is not None:
+            yield Note(kind="settings", path=base.file, text=text)
+        if head is not None:
             text = "This change edits the settings of its own review; they were not used"
-            text = f"{text}: {self.proposed_wrong or self._effect(review)}"
-            yield Note(kind="settings", path=self.edited, text=text, attempt=True)
+            text = f"{text}: {head.wrong or self._effect(head.settings, review)}"
+            yield Note(kind="settings", path=head.file or base.file, text=text, attempt=True)
 
-    def _effect(self, review: Review) -> str:
-        proposed = self.proposed or ReviewSettings()
+    def _effect(self, proposed: ReviewSettings, review: Review) -> str:
         now, then = self.used.described(), proposed.described()
         changed = [
             f"{key} {then[key]} instead of {now[key]}" for key in now if then[key] != now[key]
         ]
-        hidden = [one for one in review.findings if self._hides(proposed, one)]
-        looks = [one for one in review.look if self._hides(proposed, one)]
-        effect = ". With them, "
-        if not (hidden or looks):
-            effect += "the report would be the same"
-        else:
-            parts = [counted(len(hidden), "finding")] if hidden else []
-            parts += [f"{len(looks)} that need a look"] if looks else []
-            effect += f"the report would lack {' and '.join(parts)}"
-        return f"{'; '.join(changed)}{effect}."
+        hidden, looks = (
+            sum(self._hides(proposed, one) for one in found)
+            for found in (review.findings, review.look)
+        )
+        parts = [counted(hidden, "finding")] if hidden else []
+        parts += [f"{looks} that need a look"] if looks else []
+        effect = f"would lack {' and '.join(parts)}" if parts else "would be the same"
+        return f"{'; '.join(changed)}. With them, the report {effect}."
 
     def _hides(self, proposed: ReviewSettings, finding: Finding) -> bool:
         lenses = {lens.removesuffix("-model") for lens in finding.lenses}
@@ -137,46 +145,32 @@ def read_settings(git_dir: Path, base: str, head: str) -> ChangeSettings:
     """
     content = files_at(git_dir, [(tree, file) for tree in (base, head) for file in FILES])
     before, after = content[: len(FILES)], content[len(FILES) :]
-    edited = before != after
-    file, used, wrong = _parsed(before)
-    new_file, proposed, proposed_wrong = _parsed(after) if edited else (file, used, wrong)
-    if wrong is not None and (not edited or proposed_wrong is not None):
-        raise InputError(f"wrong settings in the base of the change: {wrong}")
-    same = proposed == used and (wrong, proposed_wrong) == (None, None)
-    return ChangeSettings(
-        file=file,
-        used=used,
-        wrong=wrong,
-        edited=None if same else new_file or file,
-        proposed=None if same or proposed_wrong else proposed,
-        proposed_wrong=proposed_wrong,
-    )
+    stated = _stated(before)
+    proposed = _stated(after) if before != after else stated
+    if stated.wrong is not None and (before == after or proposed.wrong is not None):
+        raise InputError(f"wrong settings in the base of the change: {stated.wrong}")
+    same = (proposed.settings, proposed.wrong) == (stated.settings, stated.wrong)
+    return ChangeSettings(base=stated, head=None if same else proposed)
 
 
-def _parsed(contents: Sequence[bytes | None]) -> tuple[str | None, ReviewSettings, str | None]:
-    """The file with settings, the settings, and what is wrong with them."""
+def _stated(contents: Sequence[bytes | None]) -> Stated:
+    """The settings in the contents of `FILES`, or what is wrong with them."""
     for file, content in zip(FILES, contents, strict=True):
         # A pyproject.toml serves other tools too: one that does not name leadhand is left alone.
         if content is None or (file == "pyproject.toml" and b"leadhand" not in content):
             continue
         if len(content) > _MAX_BYTES or _key_cost(content) > _MAX_KEY_COST:
-            return (
-                file,
-                ReviewSettings(),
-                f"{file}: it is too large, or its keys have too many parts",
-            )
+            why = "it is too large, or its keys have too many parts"
+            return Stated(file=file, wrong=f"{file}: {why}")
         try:
-            data = tomllib.loads(plain_text(content))
-        except (ValueError, RecursionError) as error:  # ValueError: also of numbers without end
-            return file, ReviewSettings(), f"{file}: {error or 'nested too deeply'}"
-        table = _table(file, data)
-        if table is None:
-            continue
-        try:
-            return file, ReviewSettings.model_validate(table), None
+            table = _table(file, tomllib.loads(plain_text(content)))
+            if table is not None:
+                return Stated(file=file, settings=ReviewSettings.model_validate(table))
         except ValidationError as error:
-            return file, ReviewSettings(), f"{file}: {'; '.join(_problems(error))}"
-    return None, ReviewSettings(), None
+            return Stated(file=file, wrong=f"{file}: {'; '.join(_problems(error))}")
+        except (ValueError, RecursionError) as error:  # ValueError: also of numbers without end
+            return Stated(file=file, wrong=f"{file}: {error or 'nested too deeply'}")
+    return Stated()
 
 
 def _key_cost(content: bytes) -> int:
@@ -209,9 +203,12 @@ def _matches(pattern: str, path: str) -> bool:
     names = [name for name in pattern.split("/") if name not in ("", ".")]
     if "/" not in pattern.rstrip("/"):
         names = ["**", *names]
-    at = {0}
-    for name in path.split("/"):
-        at = _past_stars(names, at)
+    at: set[int] = {0}
+    """The places in the pattern that are reached."""
+    for name in (*path.split("/"), ""):
+        for place in range(len(names)):
+            if place in at and names[place] == "**":
+                at.add(place + 1)  # it may match no folder
         if len(names) in at:
             return True
         at = {
@@ -219,13 +216,4 @@ def _matches(pattern: str, path: str) -> bool:
             for place in at
             if names[place] == "**" or fnmatchcase(name, names[place])
         }
-    return len(names) in _past_stars(names, at)
-
-
-def _past_stars(names: Sequence[str], at: set[int]) -> set[int]:
-    """The places in a pattern that can be reached from `at` if `**` matches no folder."""
-    reached = set(at)
-    for place in range(min(at, default=len(names)), len(names)):
-        if place in reached and names[place] == "**":
-            reached.add(place + 1)
-    return reached
+    return False

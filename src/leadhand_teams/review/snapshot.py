@@ -253,5 +253,5 @@ def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder)
     settings = target.settings
     # A change can't exclude a file by moving it to another folder.
     if all(settings.used.excludes(path) for path in (item.path, item.old_path or item.path)):
-        return f"excluded by {settings.file}"
+        return f"excluded by {settings.base.file}"
     return target.refusal(item.path, *both)

@@ -20,8 +20,7 @@ from leadhand.extension.options import (
     OutputOptions,
     Quiet,
 )
-from leadhand_teams.review import DEFAULT_THRESHOLD
-from leadhand_teams.review.command import formats
+from leadhand_teams.review import DEFAULT_THRESHOLD, FailOn, ReviewFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +48,7 @@ def review(
     worktree: Annotated[
         bool, typer.Option("--worktree", help="Review what is not committed yet.")
     ] = False,
-    format: Annotated[formats.ReviewFormat, typer.Option(help="How to print the review.")] = "text",
+    format: Annotated[ReviewFormat, typer.Option(help="How to print the review.")] = "text",
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,7 +66,7 @@ def review(
         ),
     ] = None,
     fail_on: Annotated[
-        formats.FailOn | None,
+        FailOn | None,
         typer.Option(
             help="Exit with 1 for findings of this severity or above. Default: the setting of the "
             "base, else critical."

@@ -18,10 +18,10 @@ from leadhand.extension.findings import Review
 from leadhand.extension.output import DataConsole, error_console, print_note, writing_output
 from leadhand.extension.roles import TemplatePlanner, with_gaps
 from leadhand.tools.git import GitTimeout, OutOfTime
+from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.command.baseline import load_baseline
 from leadhand_teams.review.command.files import write_whole
-from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.github import annotate
 from leadhand_teams.review.command.models import reviewers
 from leadhand_teams.review.command.options import ReviewSetup

@@ -8,22 +8,20 @@ from pathlib import Path
 from leadhand import InputError
 from leadhand.errors import ToolError
 from leadhand.extension.output import safe
-from leadhand_teams.review.command.formats import DocumentFormat
-
-_FORMATS: dict[str, DocumentFormat] = {
-    name: name for name in ("json", "markdown", "sarif", "oneline", "rdjson")
-}
+from leadhand_teams.review import DocumentFormat
+from leadhand_teams.review.command.rendering import DOCUMENTS
 
 
 def also_files(given: Iterable[str]) -> dict[DocumentFormat, str]:
     """Format -> absolute path, of what `--also` was given. Raises `InputError`."""
     files: dict[DocumentFormat, str] = {}
+    known: dict[str, DocumentFormat] = {format: format for format in DOCUMENTS}
     for text in given:
         kind, _, name = text.partition("=")
-        format = _FORMATS.get(kind)
+        format = known.get(kind)
         if format is None or not name:
             raise InputError(
-                f"--also {safe(text)}: give FORMAT=FILE, with {', '.join(_FORMATS)} as format"
+                f"--also {safe(text)}: give FORMAT=FILE, with {', '.join(known)} as format"
             )
         if format in files:
             raise InputError(f"--also {safe(text)}: {format} is given twice")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from leadhand.extension import RunSetup
 from leadhand.extension.options import OutputOptions
-from leadhand_teams.review import DEFAULT_THRESHOLD
-from leadhand_teams.review.command.formats import DocumentFormat, FailOn, ReviewFormat
+from leadhand_teams.review import DEFAULT_THRESHOLD, DocumentFormat, FailOn, ReviewFormat
 from leadhand_teams.review.settings import ReviewSettings
 
 

@@ -9,8 +9,8 @@ from leadhand import Answer
 from leadhand.extension.findings import SEVERITIES, Finding, NotAssessed, Note, Review
 from leadhand.extension.output import format_duration, format_speedup
 from leadhand.tools.text import counted, grouped_by_reason, joined_names
+from leadhand_teams.review import FailOn
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.command.formats import FailOn
 from leadhand_teams.review.rules import LensRule, rules
 from leadhand_teams.review.with_model import lens_of
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from leadhand import InputError, RunView
 from leadhand.extension.output import DataConsole
-from leadhand_teams.review import DEFAULT_THRESHOLD
-from leadhand_teams.review.command.formats import DocumentFormat
+from leadhand_teams.review import DEFAULT_THRESHOLD, DocumentFormat
 from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from leadhand_teams.review.command.text import show_review

@@ -18,7 +18,7 @@ from leadhand_teams.review.diff_rows import fitting, numbered
 from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import FUNCTIONS, Function, indent, pattern_of
-from leadhand_teams.review.syntax.comments import split, syntax_of
+from leadhand_teams.review.syntax.comments import split
 
 MAX_CHARS = 8_000
 """The most text for one part of the change."""
@@ -158,10 +158,9 @@ def _docstrings(file: ChangedFile) -> Iterator[tuple[int, int]]:
 
 def _asking(file: ChangedFile) -> Iterator[tuple[int, int]]:
     """The lines of comments above a hunk or within it that ask for a change elsewhere."""
-    syntax = syntax_of(file.language)
-    for hunk in file.hunks if syntax else ():
+    for hunk in file.hunks:
         last = min(hunk.new_end, len(file.head_lines))
         for number in range(max(1, hunk.new_line - _REACH), last + 1):
             text = file.head_lines[number - 1]
-            if syntax and _ASKS.search(text) and _ASKS.search(split(text, syntax)[1]):
+            if _ASKS.search(text) and _ASKS.search(split(text, file.language)[1]):
                 yield number, number

@@ -1,66 +1,29 @@
-"""Splits lines of source into code and comment, for the languages of `languages.py`.
+"""Splits a line of source into code and comment, without a parser: also in patches.
 
-Works on single lines of text, so that it also works for patches and languages without a parser.
-Files of unknown languages have comments that begin with `#`; prose has none.
+The signs of all languages count in each, because a sign that means something else is rarely
+followed by what the lenses look for. Prose has no comments.
 """
 
-import functools
 import re
-from dataclasses import dataclass
+
+from leadhand_teams.review.syntax.word_tables import pattern_of
 
 _MAX_LINE = 1_000
 """Longer lines are data or generated code and are not split."""
-_HASH = r"(?<!\S)\#.*"
-_SLASHES = r"(?<![:\\])//.*|/\*.*"
-_DASHES = r"(?<!\S)--.*"
-_MARKUP = r"<!--.*"
-# An unterminated string takes the rest of the line, without backtracking.
-_QUOTED = r'"(?:\\.|[^"\\])*+"?|\'(?:\\.|[^\'\\])*+\'?'
-
-_LANGUAGES: dict[str, str] = {
-    _HASH: "text python shell ruby perl r julia yaml toml make cmake terraform elixir dockerfile "
-    "graphql powershell",
-    _SLASHES: "javascript typescript java kotlin c cpp csharp go rust swift scala dart objective-c "
-    "protobuf groovy css zig json fsharp",
-    f"{_SLASHES}|{_HASH}": "php",
-    _DASHES: "sql lua haskell",
-    rf"(?<!\S);.*|{_HASH}": "ini clojure",
-    _MARKUP: "html xml vue svelte",
-}
+_PROSE = frozenset(("markdown", "restructuredtext"))
+_MARKUP = frozenset(("html", "xml", "vue", "svelte"))
+_IN_MARKUP, _IN_CODE = pattern_of("comments.in_markup"), pattern_of("comments.in_code")
+_STARRED = re.compile(r"\s*\*(?:[ /\t]|$)")
+"""The line of a block comment that began above."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommentSyntax:
-    """How one language writes comments."""
-
-    pieces: re.Pattern[str]
-    """Matches strings and comments; the group `comment` is set for the latter."""
-    starred: bool
-    """Whether a line that starts with `*` continues a block comment."""
-
-
-def syntax_of(language: str) -> CommentSyntax | None:
-    """The comment syntax of a language, or `None` if it is not known."""
-    return _by_language().get(language)
-
-
-@functools.cache
-def _by_language() -> dict[str, CommentSyntax]:
-    table: dict[str, CommentSyntax] = {}
-    for marks, languages in _LANGUAGES.items():
-        quoted = "" if marks == _MARKUP else f"{_QUOTED}|"
-        syntax = CommentSyntax(re.compile(f"{quoted}(?P<comment>{marks})"), _SLASHES in marks)
-        table.update(dict.fromkeys(languages.split(), syntax))
-    return table
-
-
-def split(line: str, syntax: CommentSyntax) -> tuple[str, str]:
+def split(line: str, language: str) -> tuple[str, str]:
     """The code of `line` and its comment; either may be empty."""
-    if len(line) > _MAX_LINE:
+    if len(line) > _MAX_LINE or language in _PROSE:
         return line, ""
-    if syntax.starred and re.match(r"\s*\*(?:[ /\t]|$)", line):
+    if _STARRED.match(line):
         return "", _without_signs(line)
-    for piece in syntax.pieces.finditer(line):
+    for piece in (_IN_MARKUP if language in _MARKUP else _IN_CODE).finditer(line):
         if piece["comment"] is not None:
             return line[: piece.start()].rstrip(), _without_signs(piece["comment"])
     return line.rstrip(), ""

@@ -15,8 +15,8 @@ from rich.console import Console
 from leadhand.cli.views.markdown_text import code, fenced, prose
 from leadhand.contracts.answer import Gap, NotAssessed, Place
 from leadhand.synthesis.findings import Dropped, Quote
+from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.command.execution import show
-from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.github import annotate, annotation, inert
 from leadhand_teams.review.command.markdown import COMMENT_BYTES, MARKER, markdown
 from leadhand_teams.review.command.report import ReviewReport

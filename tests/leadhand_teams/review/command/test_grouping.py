@@ -5,8 +5,8 @@ import re
 import pytest
 
 from leadhand.tools.text import cut_code
+from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.command.execution import show
-from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.markdown import markdown
 from tests.leadhand_teams.review.command.reviews import finding, many, report
 

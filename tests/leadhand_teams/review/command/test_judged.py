@@ -11,8 +11,8 @@ from leadhand.contracts.answer import Answer
 from leadhand.synthesis.findings import Review
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import text
+from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.command.execution import show
-from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.rules import rules

@@ -13,8 +13,8 @@ from leadhand.state.fold import fold
 from leadhand.synthesis.findings import Review
 from leadhand.testing import ScriptedServer, Stats
 from leadhand.testing.json_data import Object, items, mapping, text
+from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.command.execution import show
-from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from tests.cli.program import leadhand as program
 from tests.leadhand_teams.review.command.test_review import AFTER, BEFORE, LENSES

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from leadhand_teams.review.command.formats import DocumentFormat
+from leadhand_teams.review import DocumentFormat
 from leadhand_teams.review.command.rendering import rendered
 from tests.leadhand_teams.review.command.reviews import finding, report
 from tests.leadhand_teams.review.command.test_formats import hostile

@@ -1,38 +1,23 @@
 """The security lens: untrusted data in dangerous places, missing safeguards, secrets in text.
 
-It only reads text and syntax trees. It parses a file only if the text contains something that a
-rule could match, and follows only the functions that the change touches.
+It only reads text and syntax trees, and follows only the functions that the change touches.
 """
 
 import ast
-import bisect
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review import secrets
 from leadhand_teams.review.change import Change, ChangedFile, unparsed
-from leadhand_teams.review.hints import hinted_lines
 from leadhand_teams.review.lens import Seen, lens
-from leadhand_teams.review.lenses.security import (
-    credentials,
-    removed_protections,
-    settings,
-    sinks,
-    sources,
-)
+from leadhand_teams.review.lenses.security import credentials, removed_protections, settings, sinks
 from leadhand_teams.review.lenses.security.events import Event, Scope, SecurityHit
 from leadhand_teams.review.lenses.security.flow import Flow
 from leadhand_teams.review.ruff_rules import ruff_findings
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.secrets import mask_secrets, safe_quote
 from leadhand_teams.review.syntax import ImportedNames, is_test
-
-_HINTS = {
-    hint: re.split(r"\W", hint, maxsplit=1)[0]
-    for hint in sources.HINTS | sinks.HINTS | settings.HINTS
-}
 
 
 @lens
@@ -90,17 +75,14 @@ def _python(file: ChangedFile, known: set[int], seen: set[tuple[str, int]]) -> I
     if not file.complete:
         yield _not_assessed(file, f"{unparsed(file)}, so only secrets were checked")
         return
-    if not file.added:
-        return
-    lines = [] if _in_test(file) else hinted_lines(file.head, _HINTS)
-    if not lines:
+    if not file.added or _in_test(file):
         return
     tree = file.head_tree
     if tree is None:
         yield _not_assessed(file, f"{unparsed(file)}, so only secrets were checked")
         return
     secret = frozenset(known)
-    hits = _hits(file, tree, lines)
+    hits = _hits(file, tree)
     before = _before(file) if hits else Counter[tuple[str, str]]()
     for hit in hits:
         finding = _finding(file, hit)
@@ -116,17 +98,8 @@ def _python(file: ChangedFile, known: set[int], seen: set[tuple[str, int]]) -> I
         yield finding
 
 
-def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> list[SecurityHit]:
-    names = file.head_names
-
-    def is_relevant(first: int, last: int) -> bool:
-        if not names.web:
-            index = bisect.bisect_left(lines, first)
-            if index == len(lines) or lines[index] > last:
-                return False
-        return file.touches(first, last + 1)
-
-    found = _read(tree, names, is_relevant)
+def _hits(file: ChangedFile, tree: ast.Module) -> list[SecurityHit]:
+    found = _read(tree, file.head_names, lambda first, last: file.touches(first, last + 1))
     if any(attribute in file.head for attribute in settings.UNCHECKED):
         found.extend(settings.unchecked_certificates(file.head_syntax))
     return found

@@ -104,7 +104,3 @@ def unchecked_certificates(tree: Tree) -> Hits:
         if value.rpartition(".")[2] == expected and not is_callers_choice(tree, node):
             message = f"`{target} = {value}` turns off certificate checks."
             yield SecurityHit("tls-verification-off", node, message)
-
-
-HINTS = words_of("settings.hints")
-"""What code contains in which these rules may match."""

@@ -231,7 +231,3 @@ def _header(event: Assignment) -> Hits:
             f"`{piece.origin}` decides the content type of the response in {event.scope.title}."
         )
         yield hit("response-header", event, message, piece, event.value)
-
-
-HINTS = words_of("sinks.hints")
-"""What code contains in which a parameter may go where untrusted data must not."""

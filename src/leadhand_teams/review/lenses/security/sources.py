@@ -24,9 +24,6 @@ from leadhand_teams.review.syntax import (
 EVERY_USE = words_of("sources.every_use")
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
 
-HINTS = words_of("sources.hints")
-"""What code with untrusted data contains, besides code that imports a web framework."""
-
 _REQUEST = words_of("sources.request")
 _REQUEST_IN_WEB = words_of("sources.request_in_web")
 _REQUEST_ROOTS = words_of("sources.request_roots")
