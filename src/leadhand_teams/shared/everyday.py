@@ -1,0 +1,82 @@
+"""Everyday words: which ones of a question a document must have, and what it may call them. Pure.
+
+The words are in `everyday.yaml`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, cast
+
+import yaml
+
+from leadhand.tools.files import content_words
+from leadhand_teams.shared.search import stem, terms
+
+_WORD: Final = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+_NO_NOUN: Final = re.compile(r".{3,}(?:ous|ful|able|ible|less|ive|ly|ish|iest|ed)$")
+
+
+@cache
+def _data() -> Mapping[str, object]:
+    text = (files("leadhand_teams.shared") / "everyday.yaml").read_text(encoding="utf-8")
+    return cast("Mapping[str, object]", yaml.safe_load(text))
+
+
+def _unit(phrase: str) -> str:
+    return "_".join(terms(phrase.replace("_", " ")))
+
+
+@cache
+def _groups() -> Mapping[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for line in cast("list[str]", _data()["synonyms"]):
+        units = [_unit(word) for word in line.split()]
+        for unit in units:
+            found[unit].update(units)
+    return {unit: frozenset(others) for unit, others in found.items()}
+
+
+@cache
+def _stems(name: str) -> frozenset[str]:
+    return frozenset(map(stem, str(_data()[name]).split()))
+
+
+def alike(unit: str) -> frozenset[str]:
+    """The stems, and phrases of stems such as `pay_off`, that mean the same as one; itself too."""
+    return _groups().get(unit, frozenset()) | {unit}
+
+
+def phrases(text: str, *, apart: int = 0) -> list[str]:
+    """The known phrases of a text as units; `apart`: so many words may stand between two parts."""
+    stems, found = terms(text), list[str]()
+    for at, first in enumerate(stems):
+        spans = [stems[at : at + size] for size in (2, 3, 4)]
+        spans += [[first, other] for other in stems[at + 2 : at + 2 + apart]]
+        found += [unit for unit in map("_".join, spans) if unit in _groups() and "_" in unit]
+    return list(dict.fromkeys(found))
+
+
+def is_everyday(word: str) -> bool:
+    """Whether a word says nothing that a document must have: a verb, an adverb, a time."""
+    return stem(word) in _stems("everyday") or _NO_NOUN.match(word.lower()) is not None
+
+
+def subjects(question: str) -> list[str]:
+    """The nouns and names that a question is about, as written: what a document must have."""
+    words = _WORD.findall(question)
+    content = {*content_words(question)}
+    found: list[str] = []
+    for at, word in enumerate(words):
+        before = words[at - 1].lower() if at else ""
+        after = words[at + 1].lower() if at + 1 < len(words) else ""
+        is_name = at > 0 and (word[0].isupper() or not word.isalpha())
+        is_verb = stem(before) in _stems("before_verbs") or (
+            stem(after) in _stems("objects") and stem(before) not in _stems("before_nouns")
+        )
+        is_content = len(word) > 1 and content & {*re.split(r"[-.]", word.lower())}
+        if is_content and (is_name or not (is_verb or is_everyday(word) or word.isdigit())):
+            found.append(word)
+    return list(dict.fromkeys(found))
