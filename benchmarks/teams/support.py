@@ -24,8 +24,9 @@ from leadhand.routing.examples import Example
 from leadhand.routing.training import train
 from leadhand_teams.shared.search import Index as Bm25
 from leadhand_teams.support import sections as retrieval
+from leadhand_teams.support.output import DocSection
 from leadhand_teams.support.routing import routed
-from leadhand_teams.support.sections import ANSWERS_FROM, DocSection, PastTicket, SectionIndex
+from leadhand_teams.support.sections import ANSWERS_FROM, PastTicket, SectionIndex
 from leadhand_teams.support.troubleshooter import signs
 
 DATA = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads"), "teams")
@@ -70,7 +71,7 @@ def manuals() -> None:
     ]
     sections: defaultdict[str, list[DocSection]] = defaultdict(list)
     for row in rows("support_manuals/docs.jsonl.gz"):
-        section = DocSection(str(row["id"]), str(row["title"]), (), str(row["text"]))
+        section = DocSection.model_validate({**row, "ref": row["id"], "path": ()})
         sections[str(row["manual"])].append(section)
     for manual, found in sections.items():
         own = [one for one in questions if one.manual == manual]
@@ -93,7 +94,7 @@ def manuals() -> None:
 
 
 def _ranked(index: SectionIndex) -> Callable[[Question], list[str]]:
-    return lambda question: [one.section.ref for one in index.ranked(question.text)]
+    return lambda question: [one.ref for one in index.ranked(question.text)]
 
 
 def _answers(index: SectionIndex, question: Question) -> bool:

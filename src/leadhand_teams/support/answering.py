@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from leadhand import Plan
 from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
+from leadhand_teams.shared.answers import added
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
-from leadhand_teams.shared.statements import Added, Checked, Statement, check
+from leadhand_teams.shared.statements import Checked, Statement, check
 from leadhand_teams.support.escalator import ticket
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import (
@@ -15,7 +16,6 @@ from leadhand_teams.support.output import (
     Diagnosis,
     Documented,
     SupportAnswer,
-    T,
     Ticket,
     Triage,
     output_as,
@@ -23,9 +23,9 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import ANSWERS_FROM
+from leadhand_teams.support.sections import blocks
 from leadhand_teams.support.troubleshooter import evidence_of
-from leadhand_teams.support.words import carrying, foreign, pattern, stems
+from leadhand_teams.support.words import carrying, foreign, stems
 
 _STRANGE = "Only requests in English are understood word for word"
 NEAR, MAYBE = 1.2, 2.0
@@ -45,21 +45,23 @@ class _Case(NamedTuple):
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """One reply, the typed answer, and what is missing; of whatever results there are."""
-    payload = next((one.payload for one in plan.tasks if one.payload is not None), None)
-    brief = output_as(Brief, payload) or Brief(request=plan.goal)
-    triage = _of(results, "triage", Triage, key="added")
+    found = {one.worker: one.result.output for one in results if one.result is not None}
+    briefs = (output_as(Brief, one.payload) for one in plan.tasks)
+    brief = next(filter(None, briefs), Brief(request=plan.goal))
+    library = library_of(next((one.artifacts for one in plan.tasks), ()))
+    triaged = found.get("triage")
+    triage = output_as(Triage, triaged.get("added")) if isinstance(triaged, dict) else None
     chosen = rerouted(brief, triage) if triage is not None else None
     brief = chosen or brief
-    library = library_of(next((one.artifacts for one in plan.tasks), ()))
-    diagnosis = _of(results, "troubleshooter", Diagnosis) or Diagnosis()
-    documented = _of(results, "documenter", Documented) or Documented()
+    diagnosis = output_as(Diagnosis, found.get("troubleshooter")) or Diagnosis()
+    documented = output_as(Documented, found.get("documenter")) or Documented()
+    escalated = output_as(Ticket, found.get("escalator"))
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
         documented = documented.model_copy(update={"answered": False})
-    escalated = _of(results, "escalator", Ticket)
     made = escalated or _ticket(brief, diagnosis, documented, library)
     case = _Case(brief, diagnosis, documented, strange, made)
-    checked = _checked(case, results, library)
+    checked = _checked(brief.request, added(results), library)
     solved = bool(diagnosis.cause) and brief.route.primary != "escalator"
     output = SupportAnswer(
         reply=_reply(case, checked.kept),
@@ -86,49 +88,34 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         output=output.model_dump(mode="json"),
         sources=tuple(Source(task_id=id, ref=ref) for id, one in done for ref in one.evidence),
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
-        conflicts=_conflicts(documented),
+        conflicts=tuple(_conflicts(documented)),
     )
 
 
-def _of(results: Sequence[TaskResult], worker: str, kind: type[T], *, key: str = "") -> T | None:
-    """What a worker found, or the worker that did its task found, if it is of this type."""
-    found = (_part(one, kind, key) for one in results if one.worker == worker)
-    return next((one for one in found if one is not None), None)
-
-
-def _part(one: TaskResult, kind: type[T], key: str = "") -> T | None:
-    output = one.result.output if one.result is not None else None
-    return output_as(kind, output.get(key) if key and isinstance(output, dict) else output)
-
-
-def _conflicts(documented: Documented) -> tuple[Conflict, ...]:
+def _conflicts(documented: Documented) -> Iterator[Conflict]:
     clashes = {
         one: found.sections[0].title
         for found in (documented, *documented.also)
         for one in found.contradictions
     }
-    return tuple(
-        Conflict(
+    for one, about in clashes.items():
+        yield Conflict(
             task_ids=("documenter",),
             kind="contradiction" if one.certain else "difference",
             about=about,
             why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
         )
-        for one, about in clashes.items()
-    )
 
 
-def _checked(case: _Case, results: Sequence[TaskResult], library: SupportLibrary) -> Checked:
+def _checked(request: str, statements: Sequence[Statement], library: SupportLibrary) -> Checked:
     """What models added, and whether its citations hold."""
-    added = [_part(one, Added, "added") for one in results]
-    statements = [one for each in added if each is not None for one in each.statements]
     if not statements:
         return Checked((), ())
     books = (*library.runbooks, *signatures())
     texts = [
-        Text("request", case.brief.request),
-        *(Text(one.ref, one.text, id=one.ref, title=one.title) for one in library.sections),
-        *(Text(one.name, one.text) for one in library.logs),
+        Text("request", request),
+        *(Text(one.ref, one.text, id=one.ref) for one in library.index.sections),
+        *library.logs,
         *(Text(one.ref, to_yaml([one]), id=one.ref) for one in books),
     ]
     return check(statements, texts)
@@ -152,25 +139,24 @@ def _ticket(
 
 def _reply(case: _Case, added: Sequence[Statement]) -> str:
     """The reply to the customer."""
-    documented, primary = case.documented, case.brief.route.primary
+    documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
-    nothing = not case.diagnosis.cause and primary != "escalator"
+    is_open = feature or not (diagnosis.cause or route.primary == "escalator")
     least = NEAR if feature else 0.01 if case.strange else MAYBE
-    shown: dict[str, list[Section]] = {}
-    steps = {*carrying(stems(" ".join(case.diagnosis.steps)))}
-    if documented.answered or (documented.score >= least and (feature or nothing)):
-        before = "Until then: " if feature else "Perhaps this helps: "
-        shown[documented.sections[0].ref] = [*_documented(documented, before, steps)]
-    for one in documented.also:
-        if one.score >= (ANSWERS_FROM if primary == "escalator" else MAYBE):
-            also = [*_documented(one, "Perhaps this helps: ", steps)]
-            shown.setdefault(one.sections[0].ref, also)
-    found = [*_diagnosed(case.diagnosis)]
-    explained = [section for each in shown.values() for section in each]
-    parts = explained + found if primary == "documenter" else found + explained
+    offers = [(documented, is_open, least)]
+    offers += [(one, route.primary != "escalator", MAYBE) for one in documented.also]
+    before = "Until then: " if feature else "Perhaps this helps: "
+    steps = {*carrying(stems(" ".join(diagnosis.steps)))}
+    shown = {
+        one.sections[0].ref: _documented(one, "" if one.answered else before, steps)
+        for one, may_help, least in reversed(offers)
+        if one.answered or (may_help and one.score >= least)
+    }
+    explained, found = [*reversed(shown.values())], [*_diagnosed(diagnosis)]
+    parts = explained + found if route.primary == "documenter" else found + explained
     if added:
         parts.insert(0, Section("", [Items([one.text for one in added])]))
-    if case.made is not None and case.made.missing and not case.diagnosis.cause:
+    if case.made is not None and case.made.missing and not diagnosis.cause:
         lead = "Please answer what you can of this, so that we need not ask again:"
         parts.append(Section("Please send us", [lead, Items(case.made.missing)]))
     return Report(title="", lead=_lead(case), sections=parts).markdown(title=False)
@@ -212,37 +198,31 @@ def _diagnosed(found: Diagnosis) -> Iterator[Section]:
 
 def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
     """Lines of a runbook, which are Markdown, as a list."""
-    plain = (" ".join(one.split()) for one in lines)
-    shown = (
-        f"{f'{n}.' if numbered else '-'} {one[:1].upper()}{one[1:]}"
-        for n, one in enumerate(plain, 1)
-    )
-    return Markdown("\n".join(shown))
+    plain = enumerate((" ".join(one.split()) for one in lines), 1)
+    marked = ((f"{n}." if numbered else "-", one) for n, one in plain)
+    return Markdown("\n".join(f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in marked))
 
 
-def _documented(found: Documented, before: str, steps: Set[str]) -> Iterator[Section]:
+def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
     """A section; its own list is left out if a runbook's `steps` are most of it."""
-    best, text = found.sections[0], found.text
-    own = {*carrying(stems(" ".join(one["items"] for one in pattern("listed").finditer(text))))}
+    best = found.sections[0]
+    parts = blocks(best.text)
+    own = {*carrying(stems(" ".join(one.text for one in parts if one.is_list)))}
     if len(own & steps) > len(own) / 2:
-        text = pattern("listed").sub("", text)
-    blocks: list[Block] = [*_blocks(text), *map(CodeBlock, found.code)]
+        leads = (one.is_list or one.text.rstrip().endswith(":") for one in parts)
+        parts = [one for one, left_out in zip(parts, leads, strict=True) if not left_out]
+    shown: list[Block] = [
+        CodeBlock(one.node.content.rstrip("\n"), one.node.info)
+        if one.node.type in ("fence", "code_block")
+        else Markdown(one.text.strip())
+        for one in parts
+    ]
     for one in found.contradictions:
         say = "say two things" if one.certain else "give two times"
         both = "” and “".join(one.texts)
-        blocks.append(f"Our documents {say} here: “{both}”. Please ask which holds.")
+        shown.append(f"Our documents {say} here: “{both}”. Please ask which holds.")
+    text = " ".join(one.text for one in parts)
     links = [f"[{label}]({address})" for label, address in found.links if address not in text]
-    blocks += [Markdown("See also: " + ", ".join(links))] if links else []
-    where = " › ".join((*found.path, best.title))
-    title = best.title if found.answered else before + best.title
-    yield Section(title, [*blocks, f"From {where}."])
-
-
-def _blocks(text: str) -> Iterator[Block]:
-    """The text of a document, with its code as code."""
-    at = 0
-    for match in pattern("fence").finditer(text):
-        yield Markdown(text[at : match.start()].strip())
-        yield CodeBlock(match["code"].rstrip("\n"), match["language"])
-        at = match.end()
-    yield Markdown(text[at:].strip())
+    shown += [Markdown("See also: " + ", ".join(links))] if links else []
+    where = " › ".join((*best.path, best.title))
+    return Section(before + best.title, [*shown, f"From {where}."])

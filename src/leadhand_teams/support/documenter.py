@@ -1,14 +1,15 @@
 """The documenter: the section that answers, in its own words, with its code and its links."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of
-from leadhand_teams.support.output import Documented, FoundSection, SectionClash, brief_of
-from leadhand_teams.support.sections import ANSWERS_FROM, DocSection
+from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
+from leadhand_teams.support.sections import ANSWERS_FROM, blocks
 from leadhand_teams.support.words import pattern, stems
 
 _WHOLE: Final = 2_000
@@ -40,24 +41,21 @@ def documented(request: str, library: SupportLibrary) -> Documented:
 def _documented(request: str, library: SupportLibrary) -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
     ranked = library.index.ranked(request)
-    if not ranked:
-        return Documented(searched=len(library.sections))
-    best, words = ranked[0].section, set(library.index.words(request))
-    shown = part_of(best.text, words)
-    fitting = [one.section for one in ranked if one.score >= _FITS * ranked[0].score]
+    best, words = ranked[0] if ranked else None, {*library.index.words(request)}
+    if best is None:
+        return Documented(searched=len(library.index.sections))
+    fitting = [one for one in ranked if one.score >= _FITS * best.score]
     asked = words if pattern("how_much").search(request) else set[str]()
+    links = {one[2] or one[3]: one[1] for one in pattern("link").finditer(best.text)}
+    shown = [part_of(best.text, words), *("" for _ in ranked[1:])]
     return Documented(
-        answered=ranked[0].score >= ANSWERS_FROM,
+        answered=best.score >= ANSWERS_FROM,
         sections=tuple(
-            FoundSection(ref=one.section.ref, title=one.section.title, score=one.score)
-            for one in ranked
+            one.model_copy(update={"text": text}) for one, text in zip(ranked, shown, strict=True)
         ),
-        path=best.path,
-        text=shown,
-        code=tuple(one for one in best.code[:3] if one not in shown),
-        links=best.links[:5],
+        links=tuple((label or address, address) for address, label in [*links.items()][:5]),
         contradictions=tuple(contradictions(fitting, asked)),
-        searched=len(library.sections),
+        searched=len(library.index.sections),
     )
 
 
@@ -81,16 +79,23 @@ def contradictions(
 
 
 def part_of(text: str, words: set[str]) -> str:
-    """The part of a text that says most about these words, word for word; all of a short one."""
+    """The part of a text that says most about these words, word for word; all of a short one.
+
+    It has the code examples of the whole.
+    """
     if len(text) <= _WHOLE:
         return text.strip()
-    pieces = [match[0] for match in pattern("block").finditer(text)]
-    best, most = "", -1
-    for start in range(len(pieces)):
-        end, length = start, 0
-        while end < len(pieces) and (length := length + len(pieces[end])) <= _PART:
-            end += 1
-        part = "".join(pieces[start : max(end, start + 1)])
-        if (has := len(words.intersection(stems(part)))) > most:
-            best, most = part, has
-    return best.strip()[:_WHOLE]
+    found, pieces = blocks(text), list[str]()
+    for one in found:
+        sentences = (
+            re.split(r"(?<=[.!?])(?=\s)", one.text) if one.node.type == "paragraph" else None
+        )
+        pieces += sentences or [one.text]
+    ends = [0, *accumulate(map(len, pieces))]
+    parts = (
+        "".join(pieces[at : max(at + 1, bisect_right(ends, ends[at] + _PART) - 1)])
+        for at in range(len(pieces))
+    )
+    best = max(parts, key=lambda part: len(words.intersection(stems(part)))).strip()[:_WHOLE]
+    code = [one.text for one in found if one.node.type == "fence" and one.text.strip() not in best]
+    return "\n\n".join([best, *code[:3]])

@@ -1,14 +1,14 @@
 """The escalator: a ticket that an engineer, or a person who decides, need not ask back about."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.output import Brief, Kind, Sign, Ticket, brief_of
-from leadhand_teams.support.troubleshooter import environment, evidence_of
-from leadhand_teams.support.words import DATA, compiled, lines, pattern
+from leadhand_teams.support.troubleshooter import environment, evidence_of, signs
+from leadhand_teams.support.words import DATA, compiled, pattern
 
 _MOST: Final = 8
 _PERSON: Final = ("rights", "money", "urgent")
@@ -29,13 +29,8 @@ def escalate(handoff: Handoff) -> Result:
     )
 
 
-def needs_person(text: str) -> str | None:
-    """Why only a person can help; `None`: another worker may."""
-    return next(iter(reasons(text)), None)
-
-
 def reasons(text: str) -> list[str]:
-    """All reasons why only a person can help. A question such as how long refunds take is none."""
+    """Why only a person can help; empty: another worker may, as for how long refunds take."""
     about = pattern("asks_only").sub(" ", text)
     return [one for one in _PERSON if pattern(one).search(about if one == "money" else text)]
 
@@ -59,6 +54,8 @@ def ticket(
     steps = [one for one in said if pattern("step").search(one) and one not in need[:1]]
     own = [one for one in said if pattern("tried").search(one)]
     surroundings = environment(f"{text}\n{log}")
+    about = reasons(text) or [brief.kind]
+    asked: dict[str, str] = {key: by for one in about for key, by in DATA["asked"][one].items()}
     known = {"environment": surroundings, "steps": steps, "evidence": errors}
     severity = "low" if brief.kind == "feature" else "normal"
     if pattern("urgent").search(text):
@@ -71,8 +68,12 @@ def ticket(
         environment=surroundings,
         steps=tuple((*steps, *errors)[:_MOST]),
         tried=tuple((*own, *tried)[:_MOST]),
-        missing=missing_from(text, brief.kind, known),
-        why_a_person=why or " ".join(lines("why")[one] for one in reasons(text) or [brief.kind]),
+        missing=tuple(
+            question
+            for question, by in asked.items()
+            if not (known[by] if by in known else compiled(by).search(text))
+        ),
+        why_a_person=why or " ".join(DATA["why"][one] for one in about),
         severity=severity,
         kind=brief.kind,
     )
@@ -89,20 +90,6 @@ def _title(said: Sequence[str], kind: str) -> str:
     return ("" if said_so else before) + (title if is_name else title[:1].upper() + title[1:])
 
 
-def missing_from(
-    text: str, kind: str, known: Mapping[str, Sequence[str]] | None = None
-) -> tuple[str, ...]:
-    """What an engineer, or a person who plans the product, will ask and the request lacks."""
-    all_asked = cast("dict[str, dict[str, str]]", DATA["asked"])
-    asked = {key: by for one in reasons(text) or [kind] for key, by in all_asked[one].items()}
-    known = known or {"environment": environment(text), "steps": (), "evidence": ()}
-    return tuple(
-        question
-        for question, by in asked.items()
-        if not (known[by] if by in known else compiled(by).search(text))
-    )
-
-
 def open_questions(text: str, kind: Kind) -> list[str]:
     """What an engineer will ask about a request and its text does not say."""
-    return [*missing_from(text, kind)]
+    return [*ticket(Brief(request=text, kind=kind), signs(text, "request")).missing]

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from leadhand_teams.support.runbooks import Runbook, placed, to_yaml
+from leadhand_teams.support.runbooks import Runbook, RunbookNode, placed, to_yaml
 from leadhand_teams.support.words import content, pattern
 
 _OTHERWISE: Final = ("else", "otherwise", "other", "anything else")
@@ -27,16 +27,18 @@ class _Item(NamedTuple):
 
 def runbooks_of(markdown: str, ref: str) -> tuple[Runbook, ...]:
     """A runbook for each heading of level 1 that has a list."""
-    parts: list[tuple[str, list[tuple[str, list[_Item]]]]] = []
-    heading = ""
+    found: list[tuple[str, list[_Item]]] = []
+    is_pitfalls = False
     for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(markdown)).children:
+        items = [*_items(node)]
         if node.type == "heading":
-            heading = node.children[0].content
-            if node.tag == "h1":
-                parts.append((heading.strip(), []))
-        elif parts:
-            parts[-1][1].append((heading, [*_items(node)]))
-    return placed([one for part in parts if (one := _runbook(*part)) is not None], ref)
+            title = node.children[0].content.strip()
+            is_pitfalls = pattern("list_pitfalls").search(title) is not None
+            found += [(title, [])] if node.tag == "h1" else []
+        elif found:
+            found[-1][1].extend([_Item("Pitfalls", items)] if is_pitfalls else items)
+    made = [_Making(title).runbook(items) for title, items in found]
+    return placed([one for one in made if one.nodes["start"] != RunbookNode()], ref)
 
 
 def _items(node: SyntaxTreeNode) -> Iterator[_Item]:
@@ -51,54 +53,45 @@ def _items(node: SyntaxTreeNode) -> Iterator[_Item]:
         yield _Item(" ".join(" ".join(texts).split()), below)
 
 
-def _runbook(title: str, lists: Sequence[tuple[str, Sequence[_Item]]]) -> Runbook | None:
-    facts: dict[str, str] = {}
-    nodes: dict[str, dict[str, object]] = {"start": {}}
-    for heading, items in lists:
-        if pattern("list_pitfalls").search(heading):
-            nodes["start"]["pitfalls"] = [one.text for one in items]
-        else:
-            _read(items, nodes, "start", facts)
-    if not any(nodes.values()):
-        return None
-    when = _parts(facts.get("when")) or [title.casefold(), *content(title)]
-    data = {"title": title, "when": when, "severity": facts.get("severity", "")}
-    return Runbook.model_validate({**data, "nodes": nodes})
+class _Making:
+    """A runbook in the making."""
 
+    def __init__(self, title: str) -> None:
+        self._facts = {"title": title}
+        self._nodes: dict[str, dict[str, object]] = {}
 
-def _read(
-    items: Sequence[_Item], nodes: dict[str, dict[str, object]], name: str, facts: dict[str, str]
-) -> None:
-    """Put the items of a list into a node, and what follows a question into its branches."""
-    node = nodes[name]
-    steps: list[str] = []
-    for item in items:
-        if (key := pattern("list_key").match(item.text)) is not None:
-            of_node = key[1].casefold() in ("cause", "person")
-            (node if of_node else facts)[key[1].casefold()] = key[2].strip()
-        elif item.text.endswith("?") and item.below and "ask" not in node:
-            node["ask"] = item.text
-            branches = enumerate(item.below, 1)
-            node["choices"] = [_choice(one, nodes, f"{name}.{n}", facts) for n, one in branches]
-        elif pattern("list_pitfalls").match(item.text) and item.below:
-            node["pitfalls"] = [one.text for one in item.below]
-        else:
-            details = "; ".join(one.text for one in item.below)
-            steps.append(f"{item.text.rstrip(':')}: {details}" if details else item.text)
-    if steps:
-        node["do"] = steps
+    def runbook(self, items: Sequence[_Item]) -> Runbook:
+        self._read(items, "start")
+        title = self._facts["title"]
+        when = _parts(self._facts.get("when")) or [title.casefold(), *content(title)]
+        return Runbook.model_validate({**self._facts, "when": when, "nodes": self._nodes})
 
+    def _read(self, items: Sequence[_Item], name: str) -> None:
+        """Make a node of the items of a list, and of what follows a question its branches."""
+        node = self._nodes[name] = {}
+        steps: list[str] = []
+        for item in items:
+            if (key := pattern("list_key").match(item.text)) is not None:
+                of_node = key[1].casefold() in ("cause", "person")
+                (node if of_node else self._facts)[key[1].casefold()] = key[2].strip()
+            elif item.text.endswith("?") and item.below and "ask" not in node:
+                branches = enumerate(item.below, 1)
+                node["ask"] = item.text
+                node["choices"] = [self._choice(one, f"{name}.{n}") for n, one in branches]
+            elif pattern("list_pitfalls").match(item.text) and item.below:
+                node["pitfalls"] = [one.text for one in item.below]
+            else:
+                details = "; ".join(one.text for one in item.below)
+                steps.append(f"{item.text.rstrip(':')}: {details}" if details else item.text)
+        if steps:
+            node["do"] = steps
 
-def _choice(
-    item: _Item, nodes: dict[str, dict[str, object]], name: str, facts: dict[str, str]
-) -> dict[str, object]:
-    found = pattern("list_branch").match(item.text)
-    label, words, rest = found.groups() if found else (item.text, None, None)
-    nodes[name] = {}
-    first = [_Item(rest)] if rest else []
-    _read([*first, *item.below], nodes, name, facts)
-    leads = [] if label.casefold() in _OTHERWISE else _parts(words) or content(label)
-    return {"if": leads, "label": label, "then": name}
+    def _choice(self, item: _Item, name: str) -> dict[str, object]:
+        found = pattern("list_branch").match(item.text)
+        label, words, rest = found.groups() if found else (item.text, None, None)
+        self._read([*([_Item(rest)] if rest else []), *item.below], name)
+        leads = [] if label.casefold() in _OTHERWISE else _parts(words) or content(label)
+        return {"if": leads, "label": label, "then": name}
 
 
 def _parts(listed: str | None) -> list[str]:

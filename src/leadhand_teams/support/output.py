@@ -33,10 +33,17 @@ class Triage(Data):
     why: str = Field(default="", max_length=500)
 
 
-class FoundSection(Data):
+class DocSection(Data):
+    """A section of a document."""
+
     ref: str
+    """`file#section`, `file:line`, `file!page`, or the id of a row."""
     title: str
-    score: float
+    path: tuple[str, ...] = ()
+    """The titles above it, the highest first."""
+    text: str = ""
+    """As the document has it; of a section that was found the part that says most, or nothing."""
+    score: float = 0.0
 
 
 class Ticket(Data):
@@ -76,7 +83,7 @@ class SupportAnswer(Data):
     """To the customer, in Markdown."""
     route: DeskRoute
     kind: Kind
-    sections: tuple[FoundSection, ...]
+    sections: tuple[DocSection, ...]
     """Best first."""
     answered: bool
     """Whether documents or runbooks answer the request."""
@@ -127,9 +134,9 @@ class Diagnosis(Data):
         return next((one.cause for one in self.ways if one.cause), "")
 
     @property
-    def steps(self) -> dict[str, str]:
-        """What to do, in order, and the runbook that says so."""
-        return {step: way.ref for way in reversed(self.ways) for step in way.steps}
+    def steps(self) -> tuple[str, ...]:
+        """What to do, in order, each once."""
+        return tuple(dict.fromkeys(step for way in self.ways for step in way.steps))
 
     @property
     def asking(self) -> Walk | None:
@@ -150,20 +157,13 @@ class Documented(Data):
     """Of the documenter."""
 
     answered: bool = False
-    sections: tuple[FoundSection, ...] = ()
-    """Best first; what follows is about the first."""
-    path: tuple[str, ...] = ()
-    """The titles above it."""
-    text: str = ""
-    """What it says, word for word, or the part that says most about the request."""
-    code: tuple[str, ...] = ()
-    """Code examples of the section that are not in `text`."""
+    sections: tuple[DocSection, ...] = ()
+    """Best first, of which the first has its text."""
     links: tuple[tuple[str, str], ...] = ()
-    """What its addresses are called, and the addresses."""
+    """What the addresses of the first are called, and the addresses."""
     contradictions: tuple[SectionClash, ...] = ()
     also: tuple["Documented", ...] = ()
     """What was found for each question in the request, if it is more than one question."""
-
     searched: int = 0
     """Sections."""
 

@@ -31,9 +31,6 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 def document(found: SupportAnswer, *, desk: bool = True) -> Report:
     """What comes below the reply; the evidence is for the desk only."""
     sections = [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
-    if desk and found.added:
-        rows = [(one.text, one.ref) for one in found.added]
-        sections.append(Section("Added by a model", [TableBlock(("Statement", "Place"), rows)]))
     if desk and found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
         table = TableBlock(("What", "Where or when", "Times", "Known as", "Found in"), rows)
@@ -47,9 +44,14 @@ def document(found: SupportAnswer, *, desk: bool = True) -> Report:
     footer: list[str] = []
     if found.own_knowledge:
         footer.append("No documents of yours were handed in: this is from the team's own ones.")
-    if found.removed:
-        footer.append(f"Left out of what a model added, for lack of evidence: {found.removed}.")
-    return Report("Support request", [], sections, footer=footer)
+    return Report(
+        "Support request",
+        [],
+        sections,
+        footer=footer,
+        added=found.added if desk else (),
+        removed=found.removed,
+    )
 
 
 def _ticket(made: Ticket) -> Iterator[TableBlock | Items | str]:

@@ -6,13 +6,13 @@ workers or kinds.
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import chain
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from leadhand import Handoff, InputError, Plan, Task, Team
 from leadhand.contracts.role import Classifier
 from leadhand.extension.roles import PlanRequest
-from leadhand_teams.support.escalator import needs_person
+from leadhand_teams.shared.answers import inputs
+from leadhand_teams.support.escalator import reasons
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.output import Brief, DeskRoute, Kind, Sign, Triage, brief_of
 from leadhand_teams.support.troubleshooter import concerned, evidence_of
@@ -23,21 +23,13 @@ DESK_OF: Final[dict[Kind, str]] = {
     "feature": "escalator",
     "question": "documenter",
 }
-_KIND_OF: Final[dict[str, Kind]] = {
+_KIND_OF: Final[Mapping[str | None, Kind]] = {
     **{kind: kind for kind in DESK_OF},
     **{desk: kind for kind, desk in DESK_OF.items()},
-    "defect": "bug",
-    "incident": "bug",
-    "enhancement": "feature",
+    **DATA["labels"],
 }
 SURE = 0.75
 """From this confidence on no model is asked about the kind."""
-_INTENTS = {
-    "troubleshooter": "Find the cause of this, the steps that remove it, and the pitfalls: ",
-    "documenter": "Find the section of the documents that answers this, and explain it: ",
-    "escalator": "Write the ticket with which a person can act on this: ",
-    "triage": "Say what kind of request this is, and who should answer it: ",
-}
 _READ: Final = 2_000
 _RULES_SHARE: Final = 0.3
 """What the logarithm of the rules' points counts beside a router's score; cross-validated."""
@@ -55,9 +47,7 @@ class KindScores(Protocol):
 def plan(request: PlanRequest, team: Team) -> Plan:
     """A task for the primary worker, one for the secondary, and for `triage` where a model can
     settle what the rules doubt. Raises `InputError` if nothing that was handed in can be read."""
-    batches = request.batches.get("inputs", ())
-    paths = tuple(dict.fromkeys(chain.from_iterable(one.artifacts for one in batches)))
-    text = request.text
+    text, paths = request.text, tuple(dict.fromkeys(inputs(request)))
     library = library_of(paths)
     if paths and library.own and not library.logs:
         why = f" ({'; '.join(library.unread[:3])})" if library.unread else ""
@@ -71,7 +61,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         Task(
             id=worker,
             worker=worker,
-            intent=_INTENTS[worker] + text,
+            intent=DATA["tasks"][worker] + text,
             payload=brief.model_dump(mode="json"),
             artifacts=paths,
         )
@@ -87,28 +77,26 @@ def routed(text: str, signs: Sequence[Sign], router: Classifier | None = None) -
     """
     if (label := pattern("label").search(text.partition("\n")[0])) is not None:
         return _to(_KIND_OF[label[1].casefold()], text, signs, 1.0, f"labelled “{label[1]}”")
-    scores = {kind: _score(kind, text) for kind in DESK_OF}
-    scores["bug"] += 4 if any(one.kind == "traceback" for one in signs) else 2 * bool(signs)
+    points = {kind: _points(kind, text) for kind in DESK_OF}
+    points["bug"] += 4 if any(one.kind == "traceback" for one in signs) else 2 * bool(signs)
     guess = router.guess(text) if router is not None else None
     if guess is not None and guess.worker in _KIND_OF:
         given = router.candidates(text, len(_KIND_OF)) if isinstance(router, KindScores) else ()
         trained: dict[Kind, float] = {
-            _KIND_OF[worker]: score + _RULES_SHARE * math.log1p(scores[_KIND_OF[worker]])
-            for worker, score in given
+            _KIND_OF[worker]: score + _RULES_SHARE * math.log1p(points[_KIND_OF[worker]])
+            for worker, score in given or [(guess.worker, 0.0)]
             if worker in _KIND_OF
         }
-        chosen: Kind = max(trained or [_KIND_OF[guess.worker]], key=lambda one: trained.get(one, 0))
+        chosen: Kind = max(trained, key=lambda one: trained[one])
         sure = guess.confidence if chosen == _KIND_OF[guess.worker] else 0.5
         return _to(chosen, text, signs, sure, f"trained router and rules, {sure:.0%}")
-    first, second = sorted(scores.values(), reverse=True)[:2]
-    best: Kind = max(DESK_OF, key=lambda one: scores[one])
-    kind: Kind = best if first else "question"
-    if kind == "feature" and needs_person(text) in ("money", "rights"):
+    first, second = sorted(points.values(), reverse=True)[:2]
+    kind: Kind = max(DESK_OF, key=lambda one: points[one])
+    refunds = kind == "feature" and {"money", "rights"}.intersection(reasons(text)[:1])
+    if not first or refunds or (foreign(text) and not signs):
         kind = "question"  # to want a refund is no wish for a product
-    if foreign(text) and not signs:
-        kind = "question"
     confidence = 0.5 + min(first - second, 6) / 15 if first else 0.4
-    found = ", ".join(f"{one} {score}" for one, score in scores.items())
+    found = ", ".join(f"{one} {score}" for one, score in points.items())
     return _to(kind, text, signs, confidence, f"rules ({found})")
 
 
@@ -123,7 +111,7 @@ def rerouted(brief: Brief, triage: Triage) -> Brief | None:
 
     None if the request has signals of other kinds only: the model can't outvote all of them.
     """
-    has_signals = {kind: _score(kind, brief.request) > 0 for kind in DESK_OF}
+    has_signals = {kind: _points(kind, brief.request) > 0 for kind in DESK_OF}
     if triage.kind != brief.kind and any(has_signals.values()) and not has_signals[triage.kind]:
         return None
     why = f"{brief.route.why}; model: {triage.why}"
@@ -133,20 +121,19 @@ def rerouted(brief: Brief, triage: Triage) -> Brief | None:
 def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: str) -> Brief:
     first = DESK_OF[kind]
     second = "documenter" if kind != "question" else None
-    if (reason := needs_person(text)) is not None:
+    if person := reasons(text):
         second = first if kind != "feature" else "documenter"
-        first, why = "escalator", f"{why}; {reason}: a person must decide"
+        first, why = "escalator", f"{why}; {person[0]}: a person must decide"
     elif kind == "question" and (signs or (pattern("problem").search(text) and not foreign(text))):
         second = "troubleshooter"
     route = DeskRoute(primary=first, secondary=second, confidence=round(confidence, 2), why=why)
     return Brief(request=text, kind=kind, route=route)
 
 
-def _score(kind: Kind, text: str) -> int:
+def _points(kind: Kind, text: str) -> int:
     """The signals of a kind; those in the title, or a request of one line, count twice."""
     title, _, body = text[:_READ].partition("\n")
-    signals = cast("Mapping[str, list[tuple[int, str]]]", DATA["kinds"])[kind]
-    found = [(weight, compiled(signal)) for weight, signal in signals]
     return sum(
-        weight * (2 * bool(one.search(title)) + bool(one.search(body))) for weight, one in found
+        weight * (2 * bool(one.search(title)) + bool(one.search(body)))
+        for weight, one in ((weight, compiled(signal)) for weight, signal in DATA["kinds"][kind])
     )

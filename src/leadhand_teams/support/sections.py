@@ -7,14 +7,19 @@ questions of two manuals: `benchmarks/README.md`.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
 from leadhand.tools.files import Document, split_into_passages
+from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.search import Index
+from leadhand_teams.support.output import DocSection
 from leadhand_teams.support.words import carrying, content, corrected, pattern, stems
 
 ANSWERS_FROM: Final = 3.3
@@ -26,67 +31,70 @@ _PASSAGE: Final = 40
 PAIRS, TITLE, PROBLEM, TICKET = 2.0, 1.33, 1.0, 1.33
 
 
-class DocSection(NamedTuple):
-    ref: str
-    """`file#section`, `file:line`, `file!page`, or the id of a row."""
-    title: str
-    path: tuple[str, ...]
-    """The titles above it, the highest first."""
+class MarkdownBlock(NamedTuple):
+    """A block of Markdown that is within no other."""
+
     text: str
-    """As the document has it."""
+    """As written, with the empty lines behind it."""
+    line: int
+    """The first one, from 1."""
+    node: SyntaxTreeNode
 
     @property
-    def code(self) -> tuple[str, ...]:
-        """Its code examples, without their fences."""
-        fenced = [match["code"] for match in pattern("fence").finditer(self.text)]
-        found = fenced or [match[0] for match in pattern("indented").finditer(self.text)]
-        return tuple(one.rstrip("\n") for one in found)
+    def level(self) -> int:
+        """Of a heading, from 1; else 0."""
+        return int(self.node.tag[1]) if self.node.type == "heading" else 0
 
     @property
-    def links(self) -> tuple[tuple[str, str], ...]:
-        """What its addresses are called, and the addresses, each once."""
-        found = {
-            address: match[1] or address
-            for match in pattern("link").finditer(self.text)
-            if (address := (match[2] or match[3]).rstrip(".,;:!?"))
-        }
-        return tuple((label, address) for address, label in found.items())
+    def title(self) -> str:
+        """Of a heading."""
+        return self.node.children[0].content
+
+    @property
+    def is_list(self) -> bool:
+        return self.node.type.endswith("_list")
 
 
-def sections_of(document: Document, name: str) -> list[DocSection]:
-    """The sections of a document; one without headings is cut into pieces at paragraphs."""
-    text = document.text
-    fences = [match.span() for match in pattern("fence").finditer(text)]
-    heads = [
-        one
-        for one in pattern("heading").finditer(text)
-        if not any(start <= one.start() < end for start, end in fences)
+def blocks(markdown: str) -> list[MarkdownBlock]:
+    """The blocks of a text, from its first line that is not empty to its end."""
+    lines = markdown.split("\n")
+    nodes = SyntaxTreeNode(MarkdownIt("commonmark").parse(markdown)).children
+    starts = [one.map[0] for one in nodes if one.map]
+    return [
+        MarkdownBlock("\n".join(lines[start:end]) + "\n", start + 1, node)
+        for node, (start, end) in zip(nodes, pairwise([*starts, len(lines)]), strict=True)
     ]
-    if not heads or document.page_starts:
-        return [*_pieces(document, name)]
+
+
+def sections_of(document: Text) -> list[DocSection]:
+    """The sections of a document; one without headings is cut into pieces at paragraphs."""
+    name = document.name
+    parts = [] if document.page_starts else blocks(document.text)
+    if not any(one.level for one in parts):
+        pieces = split_into_passages(Document(name, document.text, document.page_starts))
+        return [_untitled(document.ref(one.offset), one.text) for one in pieces]
     found: list[DocSection] = []
-    if (before := text[: heads[0].start()].strip()) != "":
-        found.append(DocSection(f"{name}:1", before.partition("\n")[0][:80], (), before))
-    above: list[tuple[int, str]] = []
-    slugs: dict[str, int] = {}
-    for one, end in zip(heads, [*(two.start() for two in heads[1:]), len(text)], strict=True):
-        title = (one[2] or one["under"]).strip()
-        level = len(one[1]) if one[1] else 1 if one["line"].startswith("=") else 2
-        above = [pair for pair in above if pair[0] < level]
-        slug = _slug(title)
-        slugs[slug] = count = slugs.get(slug, -1) + 1
-        ref = f"{name}#{slug}" + (f"-{count}" if count else "")
-        body = text[one.end() : end].strip("\n")
-        found.append(DocSection(ref, title, tuple(title for _, title in above), body))
-        above.append((level, title))
+    above: list[MarkdownBlock] = []
+    slugs = Counter[str]()
+    starts = [at for at, one in enumerate(parts) if one.level or not at]
+    for start, end in pairwise([*starts, len(parts)]):
+        head = parts[start]
+        body = "".join(one.text for one in parts[start:end] if not one.level).strip("\n")
+        if not head.level:
+            found.append(_untitled(f"{name}:{head.line}", body))
+            continue
+        slug = _slug(head.title)
+        ref = f"{name}#{slug}" + (f"-{slugs[slug]}" if slugs[slug] else "")
+        slugs[slug] += 1
+        above = [one for one in above if one.level < head.level]
+        path = tuple(one.title for one in above)
+        found.append(DocSection(ref=ref, title=head.title, path=path, text=body))
+        above.append(head)
     return found
 
 
-def _pieces(document: Document, name: str) -> Iterator[DocSection]:
-    """A text without headings, in pieces that end with a paragraph where they can."""
-    for one in split_into_passages(document):
-        place = f"{name}!{one.page}" if one.page else f"{name}:{one.line}"
-        yield DocSection(place, one.text.partition("\n")[0][:80], (), one.text)
+def _untitled(ref: str, text: str) -> DocSection:
+    return DocSection(ref=ref, title=text.partition("\n")[0][:80], text=text)
 
 
 def _slug(title: str) -> str:
@@ -98,11 +106,6 @@ class PastTicket(NamedTuple):
     text: str
     sections: tuple[str, ...]
     """References of the sections that answered it."""
-
-
-class RankedSection(NamedTuple):
-    section: DocSection
-    score: float
 
 
 class SectionIndex:
@@ -136,7 +139,7 @@ class SectionIndex:
         """The words that carry a question, each once, with slips corrected."""
         return [*dict.fromkeys(corrected(content(text), self._known))]
 
-    def ranked(self, question: str, most: int = MOST) -> list[RankedSection]:
+    def ranked(self, question: str, most: int = MOST) -> list[DocSection]:
         """The sections that fit the question, or one of its sentences, best; the best first."""
         sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
         asked = [one for one in sentences if len(self.words(one)) > 1]
@@ -145,7 +148,9 @@ class SectionIndex:
             for at, score in self._scores(one).items():
                 best[at] = max(best.get(at, score), score)
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
-        return [RankedSection(self.sections[at], round(score, 2)) for at, score in ranked]
+        return [
+            self.sections[at].model_copy(update={"score": round(score, 2)}) for at, score in ranked
+        ]
 
     def _scores(self, question: str) -> dict[int, float]:
         """The score of each section that shares words with a question."""

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from leadhand import Escalated, Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
@@ -68,14 +68,13 @@ def signs(text: str, source: str) -> list[Sign]:
     found = [*_tracebacks(text, ref)]
     names = [one.text.partition(":")[0] for one in found]
     found += [one for one in _logged(text, ref) if not any(name in one.text for name in names)]
-    for match in pattern("named_error").finditer(text):
-        sign = Sign(text=_said(match[1], match[2]), ref=ref(match.start()))
-        found += [sign] if not any(match[1] in one.text for one in found) else []
-    for what, code in cast("list[tuple[str, str]]", DATA["codes"]):
+    for what, code in DATA["codes"]:
         for match in compiled(code).finditer(text):
-            sign = Sign(text=f"{what} {match['code']}", ref=ref(match.start()))
-            codes = [one.text for one in found if one.kind == "code"]
-            found += [sign] if not any(match["code"] in one for one in codes) else []
+            # A line of a log may have several codes, each with a meaning of its own.
+            others = [one.text for one in found if not what or one.kind == "code"]
+            if not any(match["code"] in one for one in others):
+                said = _said(f"{what} {match['code']}".strip(), match.groupdict().get("said"))
+                found.append(Sign(text=said, ref=ref(match.start())))
     return found[:_MOST]
 
 
@@ -88,7 +87,7 @@ def concerned(request: str, evidence: Sequence[Sign]) -> list[Sign]:
     money = pattern("money").search(request) or pattern("rights").search(request)
     fails = pattern("problem").search(request) is not None
     least = 0 if own or (fails and not pattern("how").match(request)) else 1 if fails else 2
-    words = {*carrying(stems(request))} - {*stems(str(DATA["general"]))}
+    words = {*carrying(stems(request))} - {*stems(DATA["general"])}
     codes = {*pattern("code").findall(request.casefold())}
     return [
         one
@@ -140,7 +139,7 @@ def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
 
 def environment(text: str) -> tuple[str, ...]:
     """Systems and versions that a text names, each once."""
-    named = "|".join(rf"\b(?:{one})" for one in cast("list[str]", DATA["environment"]))
+    named = "|".join(rf"\b(?:{one})" for one in DATA["environment"])
     names = [*dict.fromkeys(" ".join(one[0].split()) for one in compiled(named).finditer(text))]
     within = [one for one in names if any(one != other and one in other for other in names)]
     return tuple(one for one in names if one not in within)[:_MOST]

@@ -4,16 +4,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final, cast
+from typing import Any, Final
 
 import yaml
 from rapidfuzz.distance import OSA
 
 from leadhand_teams.shared.search import stem
 
-DATA: Final = cast(
-    "Mapping[str, object]",
-    yaml.safe_load((files("leadhand_teams.support") / "signals.yaml").read_text("utf-8")),
+DATA: Final[Mapping[str, Any]] = yaml.safe_load(
+    (files("leadhand_teams.support") / "signals.yaml").read_text("utf-8")
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:[.'’+#][^\W_]+)*\+*")
 
@@ -25,17 +24,12 @@ def compiled(text: str) -> re.Pattern[str]:
 
 def pattern(name: str) -> re.Pattern[str]:
     """The expression of this name."""
-    return compiled(str(DATA[name]))
-
-
-def lines(name: str) -> Mapping[str, str]:
-    """A table of lines by name."""
-    return cast("Mapping[str, str]", DATA[name])
+    return compiled(DATA[name])
 
 
 def foreign(text: str) -> bool:
     """Whether a text is in another language than English, by its small words and letters."""
-    english = {*str(DATA["stops"]).split()}.intersection(re.findall(r"[a-z']+", text.casefold()))
+    english = {*DATA["stops"].split()}.intersection(re.findall(r"[a-z']+", text.casefold()))
     return len(pattern("foreign").findall(text)) > max(1, len(english))
 
 
@@ -45,8 +39,8 @@ def stems(text: str) -> list[str]:
     return [stem(word.removesuffix("'s")) for word in words]
 
 
-_STOPS: Final = frozenset(map(stem, str(DATA["stops"]).split()))
-_SAME: Final = {stem(word): stem(other) for word, other in lines("same").items()}
+_STOPS: Final = frozenset(map(stem, DATA["stops"].split()))
+_SAME: Final = {stem(word): stem(other) for word, other in DATA["same"].items()}
 
 
 def carrying(found: Sequence[str]) -> list[str]:

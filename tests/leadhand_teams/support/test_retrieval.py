@@ -2,27 +2,25 @@
 
 import pytest
 
-from leadhand_teams.support.sections import ANSWERS_FROM, DocSection, PastTicket, SectionIndex
+from leadhand_teams.support.output import DocSection
+from leadhand_teams.support.sections import ANSWERS_FROM, PastTicket, SectionIndex
 
 SECTIONS = [
-    DocSection(
-        "manual#pairing", "Pairing the remote control", (), "Hold both buttons until it blinks."
-    ),
-    DocSection(
-        "manual#sleep", "Sleep timer", (), "The sleep timer turns the set off after an hour."
-    ),
-    DocSection(
-        "manual#no-sound", "There is no sound", (), "If you hear no sound, see whether it is muted."
-    ),
-    DocSection("manual#sound", "Sound mode", (), "Choose a sound mode for speech or music."),
-    DocSection("manual#wireless", "Wireless network", (), "Connect to a wireless network by WPS."),
-    DocSection("manual#update", "Updating the software", (), "Download the update and restart."),
+    DocSection(ref=f"manual#{ref}", title=title, text=text)
+    for ref, title, text in (
+        ("pairing", "Pairing the remote control", "Hold both buttons until it blinks."),
+        ("sleep", "Sleep timer", "The sleep timer turns the set off after an hour."),
+        ("no-sound", "There is no sound", "If you hear no sound, see whether it is muted."),
+        ("sound", "Sound mode", "Choose a sound mode for speech or music."),
+        ("wireless", "Wireless network", "Connect to a wireless network by WPS."),
+        ("update", "Updating the software", "Download the update and restart."),
+    )
 ]
 
 
 def best(question: str, index: SectionIndex | None = None) -> str:
     ranked = (index or SectionIndex(SECTIONS)).ranked(question)
-    return ranked[0].section.ref if ranked else ""
+    return ranked[0].ref if ranked else ""
 
 
 @pytest.mark.parametrize(

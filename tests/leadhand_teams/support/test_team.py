@@ -158,7 +158,7 @@ def test_past_tickets_and_documents_as_rows_are_read_with_their_ids(tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "content", "note"),
     [
-        ("data.csv", b"a,b\n1,2\n", "a table is no document"),
+        ("data.csv", b"a,b\n1,2\n", "no `title` and `text`"),
         ("page.pdf", b"%PDF-1.7 broken", "page.pdf"),
         ("tree.yaml", b"nodes: [\n", "not YAML"),
         ("x.bin", b"\0\1\2", "x.bin"),
@@ -180,7 +180,7 @@ def test_a_file_that_can_t_be_used_is_named_and_the_rest_is_used(
     ("names", "said"),
     [
         ((), "no input can be read: hand in"),
-        (("pic.png",), r"can be read \(pic.png: it is not text"),
+        (("pic.png",), r"can be read \(pic.png: neither a text nor a table"),
     ],
 )
 def test_inputs_of_which_nothing_can_be_read_are_refused_and_make_no_ticket(
@@ -287,7 +287,7 @@ def test_a_statement_of_a_model_is_kept_only_if_its_quote_is_in_the_section(
     answer, found = run("How do I renew the consent?", guide, team=team)
     assert answer.engine == "model"
     assert ("Start in the bank accounts." in found.reply) is kept
-    cited = "| Start in the bank accounts. | guide.md#renew-the-consent |"
+    cited = r"- Start in the bank accounts. \[guide.md#renew-the-consent\]"
     assert (cited in str(files(answer)["report.md"])) is kept
     assert found.removed == (0 if kept else 1)
     assert "choose Renew consent" in found.reply
