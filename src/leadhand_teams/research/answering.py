@@ -1,9 +1,7 @@
 """Puts what the tables and the texts answer together: the answer first, or what is missing."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -12,13 +10,12 @@ from leadhand.errors import LeadhandError
 from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
-from leadhand_teams.research.finding import asks_why, first_question, material
+from leadhand_teams.research.finding import asks_why, material, parts_of
+from leadhand_teams.research.grammar import asks
 from leadhand_teams.research.output import CitedWords, ResearchAnswer, ResearchFinding
 from leadhand_teams.research.report import report
 from leadhand_teams.shared import values
 from leadhand_teams.shared.statements import Added, check
-
-_STARTS_WITH_WHY: Final = re.compile(r"\s*why\b", re.IGNORECASE)
 
 
 class Query(BaseModel):
@@ -46,7 +43,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
              for cited in given.citations}  # fmt: skip
     last = results[-1].task.id if results else ""
     missing = [f"not answered: {one}" for one in made.not_answered]
-    missing = missing if made.answered else [made.answer]
+    missing = missing if made.answered else ["it is not answered as it was asked"]
     conflicts = [
         Conflict(task_ids=(one.task.id,), about=about)
         for one in results
@@ -64,20 +61,40 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 
 def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> ResearchAnswer:
     """One answer of both findings."""
+    made = _first(question, tables, texts)
+    second = parts_of(question)[1]
+    if not second or asks_why(question):
+        return made
+    more = _first(second, tables.second or ResearchFinding(), texts.second or ResearchFinding())
+    if not (made.answered and more.answered):
+        said = (
+            f"{made.answer} Not answered: “{second}”; ask it alone."
+            if made.answered
+            else made.answer
+        )
+        return made.model_copy(update={"answer": said, "not_answered": (second,)})
+    changes = {
+        "answer": f"{made.answer} {more.answer}",
+        "citations": tuple(dict.fromkeys((*made.citations, *more.citations))),
+        "doubts": tuple(dict.fromkeys((*made.doubts, *more.doubts))),
+        "sql": "; ".join(filter(None, (made.sql, more.sql))) or None,
+    }
+    return made.model_copy(update=changes)
+
+
+def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> ResearchAnswer:
     unread = tuple(dict.fromkeys((*tables.unread, *texts.unread)))
-    if _STARTS_WITH_WHY.match(question):
+    nowhere = tables.nowhere or texts.nowhere
+    if asks(question, r"^\s*why"):
         tables = ResearchFinding()
-    if tables.is_known:  # a sentence with some of the words would be about something else
+    if tables.kind == "no rows":
         texts = ResearchFinding()
-    if not tables.sentence and not texts.sentence:
-        nowhere = tables.nowhere or texts.nowhere
-        missing = nowhere or texts.not_found or tables.not_found
-        listed = ", ".join(f"“{one}”" for one in missing)
-        said = f"Not in your files: {listed}." if nowhere else "No answer was found in your files"
-        if not nowhere:
-            said += f": no row or sentence that fits has {listed}." if listed else "."
-        return ResearchAnswer(answer=said, answered=False, not_found=missing, unread=unread)
-    first = tables if tables.sentence else texts
+    if texts.kind == "part" and not set(texts.not_found) <= set(nowhere):
+        texts = ResearchFinding()
+    first = tables if tables.kind == "answer" or texts.kind not in ("answer", "part") else texts
+    first = tables if tables.kind == "part" and texts.kind != "answer" else first
+    if not first.sentence:
+        return _not_found(nowhere, tables, texts, unread)
     sentence, doubts, citations = first.sentence, first.doubts, first.citations
     has_reason = tables.sentence and texts.sentence and asks_why(question)
     if has_reason:
@@ -85,25 +102,48 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
         citations += texts.citations
         doubts += texts.doubts
     elif tables.sentence and asks_why(question):
-        sentence = f"{sentence} The files do not say why."
-        doubts += ("No text gives a reason.",)
-    rest = first_question(question)[1]
-    if rest and not asks_why(rest):
-        sentence = f"{sentence} Not answered: “{rest}”; ask it alone."
+        sentence = f"{sentence} No reason was found in the files."
+        doubts += ("No text was found that gives a reason.",)
+    if first.kind == "part":
+        words = "these words" if first.not_found[1:] else "this word"
+        place = "your files" if set(first.not_found) <= set(nowhere) else "the table"
+        sentence = f"Not in {place}: {_quoted(first.not_found)}. Without {words}: {sentence}"
     return ResearchAnswer(
         answer=sentence,
-        answered=True,
+        answered=first.kind == "answer",
         value=first.value,
         unit=first.unit,
         citations=citations,
         doubts=tuple(dict.fromkeys(doubts)),
-        not_answered=(rest,) if rest and not asks_why(rest) else (),
-        sql=first.sql or None,
+        not_found=first.not_found,
+        sql=first.sql,
         figures=first.figures,
-        also=texts.citations if tables.sentence and not has_reason else (),
+        also=texts.citations if first is tables and not has_reason else (),
         notes=first.notes,
         unread=unread,
     )
+
+
+def _not_found(
+    nowhere: Sequence[str],
+    tables: ResearchFinding,
+    texts: ResearchFinding,
+    unread: tuple[str, ...],
+) -> ResearchAnswer:
+    """What the files do not have, or not together."""
+    missing = tuple(nowhere) or texts.not_found or tables.not_found
+    said = "No answer was found in your files"
+    if nowhere:
+        said = f"Not in your files: {_quoted(nowhere)}"
+    elif tables.kind == "no rows":
+        said += f": no row has {_quoted(missing)}"
+    elif missing:
+        said += f": they have {_quoted(missing)}, but not together with the rest"
+    return ResearchAnswer(answer=f"{said}.", answered=False, not_found=missing, unread=unread)
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{one}”" for one in words)
 
 
 def _finding(one: TaskResult) -> ResearchFinding | None:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from leadhand.tools.sql import quoted_name
 from leadhand_teams.research.grammar import Function, Intent
 from leadhand_teams.research.schema import Field, Join, View
-from leadhand_teams.shared.values import Period
+from leadhand_teams.research.times import NamedTime
 
 ROW: Final = "row_"
 """The column with a row's number in its table, for citations."""
@@ -47,7 +47,7 @@ class Ask:
     """A column of texts or dates whose cell is asked for."""
     date: Field | None = None
     """The date that periods are about."""
-    compared: tuple[Period, Period] | None = None
+    compared: tuple[NamedTime, NamedTime] | None = None
     named: list[RowFilter] = field(default_factory=list[RowFilter])
     """Values of columns, in the order of the question."""
     when: list[RowFilter] = field(default_factory=list[RowFilter])
@@ -55,13 +55,28 @@ class Ask:
     is_lowest: bool = False
     is_of_rows: bool = False
     """Whether the question has a word for the rows."""
+    rows_name: str = ""
+    """That word, if it is a plural."""
     joins: list[Join] = field(default_factory=list[Join])
+    bounds: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Of figures, as SQL and in words."""
     unknown: list[str] = field(default_factory=list[str])
+    """Names and numbers that are not in the tables."""
+    missing: list[str] = field(default_factory=list[str])
+    """Other words that may name something and are not in the tables."""
+    read_as: dict[str, str] = field(default_factory=dict[str, str])
+    """Words that were read as another word, which the tables have."""
     doubts: list[str] = field(default_factory=list[str])
     explained: int = 0
     """Words that name something here."""
-    fit: float = 1.0
+    fit: float = 0.0
     """The part of the measure's name that is named."""
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether enough is known without the missing words: a figure, and what it is about."""
+        has_figure = self.measure is not None and self.intent is not None
+        return has_figure and bool(self.named or self.when or self.compared or self.fit)
 
     @property
     def ranked(self) -> bool:
@@ -72,6 +87,10 @@ class Ask:
         return any(one.count == 2 and one.field is self.group for one in self.named)
 
     @property
+    def bounded(self) -> bool:
+        return bool(self.bounds and self.group and self.measure)
+
+    @property
     def counted(self) -> bool:
         return bool(self.named or self.when or self.is_of_rows)
 
@@ -80,6 +99,11 @@ class Ask:
         """The rows that count, in words."""
         parts = [one.text for one in (*self.named, *self.when)]
         return f" ({', '.join(parts)})" if parts else ""
+
+    @property
+    def tables(self) -> list[View]:
+        """Its table and those that are joined."""
+        return [self.view, *(one.one.table for one in self.joins)]
 
     @property
     def name(self) -> Field | None:
@@ -102,14 +126,17 @@ class Ask:
             "part": self._figure(self.part) if self.part else "",
             "cell": _shown(self.cell) if self.cell else "",
             "tables": self._tables(),
-            "row": f"{quoted_name(self.view.sql_name)}.{quoted_name(ROW)}",
+            "bound": "".join(sql for sql, _ in self.bounds),
+            "row": ", ".join(
+                f"{quoted_name(one.sql_name)}.{quoted_name(ROW)}" for one in self.tables
+            ),
         }
         if part:
             filled["part"] = f"{figure} FILTER (WHERE {part[0].sql})"
         if self.compared and self.date:
-            first, last = self.compared
-            filled["first"] = within(self.date, first, first)
-            filled["last"] = within(self.date, last, last)
+            filled["first"], filled["last"] = (one.sql(self.date.sql) for one in self.compared)
+        if "{found}" in template and self.intent:
+            filled["found"] = self.sql(self.intent.sql)
         text = template.format(**filled).replace(" AND '' IS NOT NULL", "")
         return text.replace(" WHERE true AND", " WHERE").replace(" WHERE true", "")
 
@@ -143,11 +170,6 @@ def has_value(one: Field, texts: list[str], word: str = "", *, negated: bool = F
     shown = f"with “{word}”" if word else " or ".join(texts[:5])
     sql, shown = f"{one.sql}::VARCHAR {compared}", f"{'not ' * negated}{shown}"
     return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, len(texts))
-
-
-def within(date: Field, first: Period, last: Period) -> str:
-    """The rows from the first day of `first` to the last of `last`."""
-    return f"{date.sql} BETWEEN DATE '{first.start}' AND DATE '{last.end}'"
 
 
 def _shown(one: Field) -> str:

@@ -22,21 +22,24 @@ def compute(ask: Ask, question: str, reading: Reading) -> ResearchFinding:
     """The answer of the tables to `ask`. Raises `RequestFailed`."""
     if ask.intent is None:
         return ResearchFinding()
-    used = [ask.view, *(one.one.table for one in ask.joins)]
     sql = ask.sql(ask.intent.sql)
-    with database(used) as tools:
+    with database(ask.tables) as tools:
         rows, numbers = tools.select([sql, ask.sql(GRAMMAR.cited)])
     if not numbers:
         missing = " with ".join(one.text for one in (*ask.named, *ask.when))
-        is_known = ask.measure is not None
-        return ResearchFinding(not_found=(missing,) if missing else (), is_known=is_known)
+        kind = "nothing" if ask.measure is None else "no rows"
+        return ResearchFinding(kind=kind, not_found=(missing,) if missing else ())
     found = _Said(ask, ask.intent, question, rows).finding()
-    places = [(ask.view, int(str(row[0]))) for row in numbers]
-    places += [(one.one.table, 0) for one in ask.joins]
+    places = [
+        (view, int(str(n))) for row in numbers for view, n in zip(ask.tables, row, strict=True)
+    ]
+    places.sort(key=lambda one: one[0] is not ask.view)
     changes = {
         "sql": sql,
-        "citations": tuple(_cited(view, row, reading) for view, row in places),
-        "notes": tuple(f"{one.source.name}: {note}" for one in used for note in one.source.notes),
+        "citations": tuple(dict.fromkeys(_cited(view, n, reading) for view, n in places)),
+        "notes": tuple(
+            f"{one.source.name}: {note}" for one in ask.tables for note in one.source.notes
+        ),
     }
     return found.model_copy(update=changes if found.sentence else {})
 
@@ -54,6 +57,7 @@ def profile(views: Sequence[View]) -> ResearchFinding:
     ]
     sizes = [f"{view.source.name} ({counted(len(view.source), 'row')})" for view in views]
     return ResearchFinding(
+        kind="answer" if views else "nothing",
         sentence=f"{counted(len(views), 'table')}: {'; '.join(sizes)}." if views else "",
         value=float(len(views)),
         sql="; ".join(statements),
@@ -108,18 +112,24 @@ class _Said:
 
     def finding(self) -> ResearchFinding:
         """The sentence and its value."""
-        if not self.rows or (self.intent.name == "cell" and len(self.rows) > 20):
+        is_cell = self.intent.name == "cell"
+        if not self.rows or (is_cell and len(self.rows) > 20):
             return ResearchFinding()
         listed = "; ".join(" ".join(pair).strip() for pair in self.pairs[:50])
         number = _number(self.rows[0][1])
         value = {"number": number, "names": _names(self.names), "list": listed}[self.intent.gives]
         return ResearchFinding(
+            kind="answer",
             sentence=self.intent.says.format(list=listed, **self._words(), **self._turn()),
             value=value,
             unit=self.value_unit if self.intent.gives == "number" else None,
             figures=self._figures(),
-            subjects=tuple(self.names),
-            doubts=(*self.ask.doubts, *self._doubts()),
+            subjects=tuple(self.names or ([one for _, one in self.pairs[:3]] if is_cell else [])),
+            doubts=(
+                *(f"“{word}” is read as “{other}”." for word, other in self.ask.read_as.items()),
+                *self.ask.doubts,
+                *self._doubts(),
+            ),
         )
 
     def _words(self) -> dict[str, str]:
@@ -144,6 +154,7 @@ class _Said:
             "cell": ask.cell.name if ask.cell else "",
             "end": ends[ask.is_lowest],
             "scope": ask.scope,
+            "bound": "".join(words for _, words in ask.bounds),
         }  # fmt: skip
 
     def _turn(self) -> dict[str, str]:
@@ -166,7 +177,10 @@ class _Said:
         """The figure, in words."""
         ask = self.ask
         if ask.measure is None:
-            return "rows" if self.intent.name in ("figure", "share") else "number of rows"
+            rows = ask.rows_name or "rows"
+            is_one = self.intent.name == "figure" and self.rows[0][1] == 1
+            rows = rows.removesuffix("s") if is_one else rows
+            return rows if self.intent.name in ("figure", "share") else f"number of {rows}"
         name = ask.measure.name.replace("_", " ")
         if ask.function == "avg" and ask.measure.role != "rate":
             return f"average {name}"

@@ -1,33 +1,25 @@
 """The drafts of the two workers: what tables compute, and what texts say."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand.tools.sql import RequestFailed
-from leadhand_teams.research.asking import Ask
+from leadhand_teams.research.asking import Ask, has_value
 from leadhand_teams.research.computing import compute, profile
-from leadhand_teams.research.grammar import asks
+from leadhand_teams.research.grammar import asks, compiled, intent_of
 from leadhand_teams.research.output import ResearchFinding
 from leadhand_teams.research.resolving import resolve
 from leadhand_teams.research.schema import views
 from leadhand_teams.research.texts import TextLibrary
-from leadhand_teams.research.words import alike, naming, words_of
+from leadhand_teams.research.times import spans
+from leadhand_teams.research.words import alike, naming, plain, translated, words_of
 from leadhand_teams.shared.reading import Reading, read_once
+from leadhand_teams.shared.values import NO_YEAR
 
-_WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
-_COMPARES: Final = r"differ\w*|compar\w+|change[sd]?|between|versus|vs|old and (?:the )?new"
-_SECOND: Final = re.compile(
-    r"(?:[,;]?\s+and\s+(?:also\s+)?|\?\s+(?:and\s+)?)"
-    r"(?P<rest>(?:how|what|which|who|whom|whose|when|where)\b.+)|"
-    r"[,;]\s+and\s+(?P<part>(?:in|at|for|of|on|from|during|by)\b.+)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Where a second question begins, whole or in short."""
-NAMES_UNREAD: Final = "names what was not read"
+NAMES_UNREAD = "names what was not read"
 """The payload of the task whose result does."""
+NOTHING = ResearchFinding()
 
 
 class AskedFiles:
@@ -44,25 +36,37 @@ class AskedFiles:
     @cached_property
     def titles(self) -> frozenset[str]:
         """The stems of the names of tables and columns."""
-        fields = [one for view in self.tables for one in view.fields]
-        titles = {stem for view in self.tables for stem in view.stems}
-        return frozenset(titles | {stem for one in fields for stem in one.all_stems})
+        fields = (one.all_stems for view in self.tables for one in view.fields)
+        return frozenset[str]().union(*fields, *(view.stems for view in self.tables))
 
     @cached_property
-    def _cells(self) -> frozenset[str]:
-        columns = (one for table in self.reading.tables for one in table.columns)
-        texts = {text for one in columns if one.kind == "text" for text in one.texts}
-        return frozenset(word.stem for text in texts for word in words_of(text))
+    def vocabulary(self) -> dict[str, str]:
+        """The stems in all files, each with a word that has it."""
+        found = dict(self.library.vocabulary)
+        for view in self.tables:
+            found |= dict.fromkeys(view.vocabulary, "") | view.terms
+        return found
 
     def nowhere(self, question: str) -> tuple[str, ...]:
-        """The words of a question that are in no file, nor any word of their family."""
-        known = self.titles | self._cells
-        return tuple(
-            word.text
-            for word in naming(words_of(question))
-            if not self.library.knows(word.stem)
-            and not any(alike(word.stem, other) for other in known)
-        )
+        """The words and times of a question that are in no file, nor any word of their family."""
+        times, rest = spans(plain(question), (), set())
+        dates = [day for view in self.tables for one in view.fields if one.role == "date"
+                 for day in one.column.dates if day]  # fmt: skip
+        found = [
+            one.label
+            for one in times
+            if one.first.year != NO_YEAR
+            and not any(one.first <= day <= one.last for day in dates)
+            and any(word.stem not in self.vocabulary for word in words_of(one.label))
+        ]
+        words = translated(words_of(rest), self.vocabulary)[0]
+        unknown = [
+            word
+            for word in naming(words)
+            if not any(alike(word.stem, other) for other in self.vocabulary)
+        ]
+        nouns = [word.text for word in unknown if not word.is_doing]
+        return tuple(dict.fromkeys([*found, *(nouns or [word.text for word in unknown])]))
 
 
 material = read_once(AskedFiles)
@@ -101,14 +105,14 @@ def _result(found: ResearchFinding, given: AskedFiles, handoff: Handoff) -> Resu
 
 def asks_why(question: str) -> bool:
     """Whether a reason is asked for."""
-    return _WHY.search(question) is not None
+    return asks(question, "why")
 
 
-def first_question(question: str) -> tuple[str, str]:
-    """The first question of a request, and what else it asks; a reason is asked with the first."""
-    found = _SECOND.search(question, 12)
+def parts_of(question: str) -> tuple[str, str]:
+    """The first question of a request, and the second; a reason is asked with the first."""
+    found = compiled("<second>").search(question, 12)
     is_compared = asks(question, "difference", "growth", "between")
-    if found is None or (found["part"] and is_compared):
+    if found is None or asks(question[found.start() :], "why") or (found["part"] and is_compared):
         return question, ""
     rest = (found["rest"] or found["part"]).rstrip(" ?.")
     return f"{question[: found.start()]}?", "" if rest.lower() in ("how much", "how many") else rest
@@ -116,43 +120,80 @@ def first_question(question: str) -> tuple[str, str]:
 
 def of_tables(question: str, given: AskedFiles) -> ResearchFinding:
     """What the tables answer."""
-    why = _WHY.search(question)
-    asked = f"{question[: why.start()]}?" if why else first_question(question)[0]
+    question = plain(question)
+    why = compiled("<why>").search(question)
+    first, second = (f"{question[: why.start()]}?", "") if why else parts_of(question)
     try:
         if asks(question, "profile") and len(question.split()) <= 12:
             return profile(given.tables)
-        found = resolve(asked, given.tables) if len(asked) > 10 else []
-        good = [ask for ask in found if not ask.unknown]
-        if not good:
-            lacking = " with ".join(found[0].unknown) if found else ""
-            return ResearchFinding(not_found=(lacking,) if lacking else ())
-        made = compute(good[0], asked, given.reading)
-        differing = tuple(_others(made, good, asked, given.reading))
+        found = resolve(first, given.tables) if len(first) > 10 else []
+        made = _best(found, first, given)
+        if second and made.kind == "answer":
+            made = made.model_copy(update={"second": _second(second, made, found[0], given)})
     except RequestFailed as error:
         return ResearchFinding(not_found=(f"the tables could not be queried: {error}",))
-    doubts = (*made.doubts, *differing)
-    return made.model_copy(update={"doubts": doubts, "conflicts": differing})
+    return made
+
+
+def _best(found: Sequence[Ask], question: str, given: AskedFiles) -> ResearchFinding:
+    """The answer of the table that knows most of the question."""
+    if not found or found[0].unknown:
+        lacking = " with ".join(found[0].unknown) if found else ""
+        return ResearchFinding(not_found=(lacking,) if lacking else ())
+    best = found[0]
+    if best.missing and not best.is_understood:
+        return ResearchFinding(not_found=tuple(best.missing))
+    made = compute(best, question, given.reading)
+    differing = tuple(_others(made, found, question, given.reading))
+    changes = {"doubts": (*made.doubts, *differing), "conflicts": differing}
+    if made.kind == "answer" and best.missing:
+        changes |= {"kind": "part", "not_found": tuple(best.missing)}
+    return made.model_copy(update=changes)
+
+
+def _second(
+    question: str, first: ResearchFinding, asked: Ask, given: AskedFiles
+) -> ResearchFinding:
+    """What they answer to a second question about the same rows."""
+    found = [one for one in resolve(question, given.tables) if one.view is asked.view]
+    if not found or found[0].unknown or found[0].missing:
+        return NOTHING
+    ask = found[0]
+    if not ask.named:
+        ask.named += asked.named
+        if asked.name and len(first.subjects) == 1 and asked.name.role in ("group", "key"):
+            ask.named.append(has_value(asked.name, list(first.subjects)))
+        ask.joins += [one for one in asked.joins if one not in ask.joins]
+    ask.when = ask.when or asked.when
+    ask.intent = intent_of(question, ask)
+    return compute(ask, question, given.reading)
 
 
 def of_texts(question: str, given: AskedFiles, subjects: Sequence[str] = ()) -> ResearchFinding:
     """What the texts answer; `subjects` are what the tables single out."""
-    why = asks_why(question)
-    question = question if why else first_question(question)[0]
-    found = given.library.compare(question) if asks(question, _COMPARES) else ResearchFinding()
+    question = plain(question)
+    if asks_why(question):
+        return given.library.fact(question, about=subjects, why=True, columns=given.titles)
+    found = given.library.compare(question) if asks(question, "compares") else NOTHING
     if found.sentence:
         return found
-    return given.library.fact(question, about=subjects, why=why, columns=given.titles)
+    first, second = parts_of(question)
+    found = given.library.fact(first, about=subjects, columns=given.titles)
+    if asks(second, r"^(?:how|what|which|who|whom|whose|when|where)"):
+        more = given.library.fact(second, columns=given.titles)
+        found = found.model_copy(update={"second": more})
+    return found
 
 
 def _others(
-    found: ResearchFinding, good: Sequence[Ask], question: str, reading: Reading
+    found: ResearchFinding, asked: Sequence[Ask], question: str, reading: Reading
 ) -> Iterator[str]:
     """Another answer of another table that is as good as the first."""
-    first = good[0]
-    for other in good[1:3] if found.sentence else ():
+    first = asked[0]
+    for other in asked[1:3] if found.sentence else ():
         names = [one.measure.name.lower() if one.measure else "" for one in (first, other)]
         same = other.explained == first.explained and len(other.joins) == len(first.joins)
-        if same and names[0] == names[1]:
+        if same and names[0] == names[1] and not other.unknown and not other.missing:
             also = compute(other, question, reading)
             if also.sentence and also.value != found.value:
                 yield f"{other.view.source.name} says otherwise: {also.sentence}"

@@ -1,4 +1,4 @@
-"""The grammar of questions about tables: `grammar.yaml`, read and checked. Pure."""
+"""The grammar of questions: `grammar.yaml`, read and checked. Pure."""
 
 import re
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Final, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from leadhand_teams.research.words import any_of
+from leadhand_teams.research.words import listed
 
 Function = Literal["avg", "median", "count", "sum", "max", "min"]
 
@@ -19,8 +19,9 @@ class Intent(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: Literal[
-        "share", "growth", "difference", "ranking", "extreme", "highest", "each", "figure", "cell"
-    ]
+        "share", "growth", "difference", "ranking", "extreme", "highest", "above", "each",
+        "figure", "cell",
+    ]  # fmt: skip
     words: str
     needs: tuple[str, ...]
     """Attributes of `Ask` that must not be empty."""
@@ -32,6 +33,7 @@ class Intent(BaseModel):
 
 class _Grammar(BaseModel):
     words: dict[str, str]
+    bounds: dict[str, str]
     functions: tuple[str, ...]
     intents: tuple[Intent, ...]
     columns: str
@@ -48,12 +50,12 @@ def intent_of(question: str, parts: object) -> Intent | None:
 
     The words of one intent rule out the later ones, except for "by" and "what is the highest".
     """
-    asked = [one for one in GRAMMAR.intents if _has(question, one.words)]
+    asked = [one for one in GRAMMAR.intents if compiled(one.words).search(question)]
     for name in dict.fromkeys(one.name for one in asked):
         for one in asked:
             if one.name == name and all(getattr(parts, need) for need in one.needs):
                 return one
-        if name not in ("extreme", "each"):
+        if name not in ("extreme", "above", "each"):
             return None
     return None
 
@@ -65,22 +67,20 @@ def function_of(question: str) -> str | None:
 
 def asks(question: str, *names: str) -> bool:
     """Whether a question has words of these lists, or these patterns."""
-    return _has(question, "|".join(f"<{one}>" if one in GRAMMAR.words else one for one in names))
-
-
-def pattern(name: str) -> str:
-    """The words of a list of the grammar, or of `words.yaml`."""
-    return _filled(GRAMMAR.words[name]) if name in GRAMMAR.words else any_of(name)
-
-
-def _has(question: str, words: str) -> bool:
-    return _compiled(words).search(question) is not None
+    words = "|".join(f"<{one}>" if one in GRAMMAR.words else one for one in names)
+    return compiled(words).search(question) is not None
 
 
 @cache
-def _compiled(words: str) -> re.Pattern[str]:
+def compiled(words: str) -> re.Pattern[str]:
+    """A pattern of whole words, with `<lists>` of the grammar or of `words.yaml`."""
     return re.compile(rf"\b(?:{_filled(words)})\b", re.IGNORECASE)
 
 
 def _filled(words: str) -> str:
-    return re.sub(r"<(\w+)>", lambda one: f"(?:{pattern(one[1])})", words.replace("| ", "|"))
+    def pattern(found: re.Match[str]) -> str:
+        name = found[1]
+        has = GRAMMAR.words.get(name)
+        return f"(?:{_filled(has) if has else '|'.join(listed(name))})"
+
+    return re.sub(r"(?<!\?P)<(\w+)>", pattern, words.replace("| ", "|"))

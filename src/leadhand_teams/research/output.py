@@ -1,5 +1,7 @@
 """What the research team answers."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -22,52 +24,47 @@ class FigureTable(_Frozen):
     rows: tuple[tuple[str, ...], ...] = ()
 
 
-class ResearchFinding(_Frozen):
-    """What the tables, or the texts, answer to a question."""
-
-    sentence: str = ""
-    """Plain text; empty if they have no answer."""
+class _Found(_Frozen):
     value: float | str | None = None
     unit: str | None = None
     citations: tuple[CitedWords, ...] = ()
-    sql: str = ""
-    figures: FigureTable | None = None
-    subjects: tuple[str, ...] = ()
-    """The groups that the answer is about, to look up in texts."""
     doubts: tuple[str, ...] = ()
-    conflicts: tuple[str, ...] = ()
-    """Places that give other answers."""
     not_found: tuple[str, ...] = ()
-    """What no row or passage has."""
-    is_known: bool = False
-    """Whether a table has the figure that is asked for, but not of these rows."""
-    nowhere: tuple[str, ...] = ()
-    """Words of the question that are in no file."""
+    """What the question names and no file has, or no row or passage of them."""
+    sql: str | None = None
+    """The query that computed it."""
+    figures: FigureTable | None = None
     notes: tuple[str, ...] = ()
     """How the tables were read."""
     unread: tuple[str, ...] = ()
 
 
-class ResearchAnswer(_Frozen):
+class ResearchFinding(_Found):
+    """What the tables, or the texts, answer to a question."""
+
+    kind: Literal["answer", "part", "no rows", "nothing"] = "nothing"
+    """`part`: without the words in `not_found`. `no rows`: a table has the figure that is asked
+    for, but not of these rows, so that no sentence with some of the words can be the answer."""
+    sentence: str = ""
+    """Plain text; empty if they have no answer."""
+    subjects: tuple[str, ...] = ()
+    """The groups that the answer is about, to look up in texts."""
+    conflicts: tuple[str, ...] = ()
+    """Places that give other answers."""
+    nowhere: tuple[str, ...] = ()
+    """Words of the question that are in no file."""
+    second: "ResearchFinding | None" = None
+    """What they answer to the second question of the request."""
+
+
+class ResearchAnswer(_Found):
     """The direct answer to a question over files."""
 
     answer: str
     """One or two sentences, plain text."""
     answered: bool
-    value: float | str | None = None
-    unit: str | None = None
-    citations: tuple[CitedWords, ...] = ()
-    doubts: tuple[str, ...] = ()
-    not_found: tuple[str, ...] = ()
-    """What the question names and no file has."""
     not_answered: tuple[str, ...] = ()
     """Further questions of the request."""
-    sql: str | None = None
-    """The query that computed it."""
-    figures: FigureTable | None = None
     also: tuple[CitedWords, ...] = ()
-    notes: tuple[str, ...] = ()
-    """How the tables were read."""
-    unread: tuple[str, ...] = ()
     added: tuple[CitedWords, ...] = ()
     """Statements of a model, with `quote` as the words they rest on; `ref` is checked."""

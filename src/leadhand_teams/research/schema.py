@@ -13,23 +13,16 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from leadhand.tools.sql import quoted_name
-from leadhand_teams.research.words import listed, name_stems, stems_of, words_of
+from leadhand_teams.research.grammar import asks
+from leadhand_teams.research.words import listed, stems_in, stems_of, words_of
 from leadhand_teams.shared import values
-from leadhand_teams.shared.tables import DataColumn, DataTable
+from leadhand_teams.shared.tables import Cell, DataColumn, DataTable
+from leadhand_teams.shared.values import Period
 
 Role = Literal["measure", "rate", "key", "group", "date"]
 MAX_NAMED: Final = 5_000
 """Different values of a column that a question may name."""
-_RATE: Final = re.compile(
-    r"(?:^|[\W_])(?:rate|ratio|pct|percent(?:age)?|share|median|mean|avg|average|price|score|index|"
-    r"satisfaction|margin|churn|temperature|age|grade|rating|per)(?:$|[\W_])|%",
-    re.IGNORECASE,
-)
-"""Names of columns whose figures can't be added up."""
-_KEY: Final = re.compile(
-    r"(?:^|[\W_])(?:id|no|nr|number|code|key|zip|plz|year)$|(?<=[a-z])Id$", re.I
-)
-_REGISTER: Final = re.compile(r"since|start|join|born|birth|hired|founded|opened|built", re.I)
+_IN_BRACKETS: Final = re.compile(r"[(\[][^)\]]*[)\]]")
 
 
 @dataclass(frozen=True)
@@ -54,27 +47,26 @@ class Field:
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
-        """Of its name, without its unit."""
-        bare = re.sub(r"[(\[][^)\]]*[)\]]", " ", self.name)
-        return name_stems(bare) or name_stems(self.name)
+        """Of its name, without what stands in brackets."""
+        return stems_in(_IN_BRACKETS.sub(" ", self.name)) or self.all_stems
 
     @cached_property
     def all_stems(self) -> tuple[str, ...]:
-        """Also of what stands in parentheses in its name."""
-        return (*self.stems, *name_stems(" ".join(re.findall(r"[(\[]([^)\]]*)", self.name))))
+        return stems_in(self.name)
 
     @property
     def unit(self) -> str | None:
-        """Of its figures, or the currency in its name: `salary_eur`."""
+        """Of its figures, or in its name: `salary_eur`, `Waiting time (min)`."""
         named = values.unit_of(self.name.replace("_", " "))
-        return self.column.unit or (named if named and re.fullmatch("[A-Z]{3}", named) else None)
+        in_brackets = re.search(r"[(\[]([^\W\d]{1,8})[)\]]$", self.name)
+        return self.column.unit or named or (in_brackets[1] if in_brackets else None)
 
     @cached_property
     def is_series(self) -> bool:
         """Whether its dates are of figures over time, not of a register such as of customers."""
         dates = sorted(cell for cell in self.column.dates if cell is not None)
         months = sorted({day.year * 12 + day.month for day in dates})
-        if len(months) < 2 or _REGISTER.search(self.name):
+        if len(months) < 2 or asks(_spaced(self.name), "registers"):
             return False
         is_regular = len({b - a for a, b in pairwise(months)}) == 1
         return is_regular or len(set(dates)) <= len(dates) / 2 or len(dates) >= 20
@@ -85,16 +77,16 @@ class Field:
         found: dict[tuple[str, ...], list[str]] = {}
         if self.role in ("group", "key"):
             for text in list(dict.fromkeys(self.column.texts))[:MAX_NAMED]:
-                if text and (stems := tuple(word.stem for word in words_of(text))):
+                if stems := stems_in(text):
                     found.setdefault(stems, []).append(text)
         return found
 
     def flagged(self, *, yes: bool) -> list[str]:
         """The cells that say yes, or no, if it has no others."""
-        texts = set(self.column.texts) if self.role == "group" else set[str]()
+        texts = set(self.column.texts) - {""} if self.role == "group" else set[str]()
         found = {text for text in texts if text.lower() in listed("yes")}
         rest = {text for text in texts if text.lower() in listed("no")}
-        is_flag = bool(found) and texts <= found | rest | {""}
+        is_flag = bool(found) and texts == found | rest
         return sorted(found if yes else rest) if is_flag else []
 
 
@@ -109,33 +101,48 @@ class View:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Of its file's and sheet's names."""
-        stem = PurePosixPath(self.source.file).stem
-        return frozenset(name_stems(f"{stem} {self.source.sheet or ''}"))
+        return frozenset(stems_in(f"{_title(self.source)} {self.source.sheet or ''}"))
 
-    @property
+    @cached_property
+    def terms(self) -> dict[str, str]:
+        """The stems of its names and of its values of one word, each with that word."""
+        names = [_title(self.source), self.source.sheet or "", *(one.name for one in self.fields)]
+        alone = (texts[0] for one in self.fields for key, texts in one.named.items() if not key[1:])
+        words = chain.from_iterable(map(words_of, map(_spaced, [*alone, *names])))
+        return {word.stem: word.text for word in words}
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The stems of its names and values."""
+        return frozenset(self.terms).union(*(key for one in self.fields for key in one.named))
+
+    @cached_property
     def label(self) -> Field | None:
-        """What names its rows: a column `name`, else the first text whose values differ."""
+        """What names its rows: a text whose values differ, a column `name` before others."""
         texts = [one for one in self.fields if one.role in ("group", "key")]
-        for one in texts:
-            if {"name", "title", "label"} & set(one.stems):
-                return one
-        unique = [one for one in texts if len(set(one.column.texts)) == len(self.source)]
-        return next((one for one in unique if one.column.kind == "text"), None)
+        named = [one for one in texts if stems_of("names") & set(one.stems)]
+        unique = [
+            one
+            for one in [*named, *texts]
+            if one.column.kind == "text" and len(set(one.column.texts)) == len(self.source)
+        ]
+        return next(chain(unique, named), None)
 
-    @property
-    def person(self) -> Field | None:
-        """The column of people: one named so, else what names the rows, if that is no number."""
-        texts = [one for one in self.fields if one.role == "group" and not _KEY.search(one.name)]
+    @cached_property
+    def people(self) -> list[Field]:
+        """The columns named so, else what names the rows, if that is no number."""
+        texts = [one for one in self.fields if one.role == "group"]
+        texts = [one for one in texts if not asks(_spaced(one.name), "keys")]
         named = [one for one in texts if stems_of("people") & set(one.stems)]
-        return next(iter(named), self.label if self.label in texts else None)
+        return [*named, *([self.label] if self.label in texts else [])]
 
     def text(self, row: int) -> str:
         """The cells of a row, as written."""
         return " | ".join(column.texts[row] for column in self.source.columns)
 
-    def is_rows(self, stemmed: str) -> bool:
+    def is_rows(self, stem: str) -> bool:
         """Whether a word means the rows of this table."""
-        return stemmed in stems_of("rows") or stemmed in self.stems
+        return stem in stems_of("rows") or stem in self.stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +165,19 @@ def views(tables: Sequence[DataTable]) -> list[View]:
 
 def join(left: View, right: View) -> Join | None:
     """How the rows of `left` belong to those of `right`, if they do."""
-    best: tuple[float, Join] | None = None
-    for many in left.fields:
-        for one in right.fields:
-            if one.role not in ("group", "key") or many.role not in ("group", "key"):
-                continue
-            keys = [text for text in one.column.texts if text]
-            if len(set(keys)) < len(keys) or not keys:
-                continue
+    best, found = 0.0, None
+    for one in (one for one in right.fields if one.role in ("group", "key")):
+        keys = [text for text in one.column.texts if text]
+        known = set(keys)
+        if len(known) < len(keys):
+            continue
+        for many in (many for many in left.fields if many.role in ("group", "key")):
             used = [text for text in many.column.texts if text]
-            overlap = sum(text in set(keys) for text in used) / len(used) if used else 0
-            is_named = bool(set(many.stems) & (set(one.stems) | right.stems))
-            if overlap >= (0.6 if is_named else 0.9) and (best is None or overlap > best[0]):
-                best = (overlap, Join(many, one))
-    return best[1] if best else None
+            overlap = len([text for text in used if text in known]) / max(1, len(used))
+            is_named = not {*one.stems, *right.stems}.isdisjoint(many.stems)
+            if overlap >= (0.6 if is_named else 0.9) and overlap > best:
+                best, found = overlap, Join(many, one)
+    return found
 
 
 def _role(column: DataColumn, table: DataTable) -> Role:
@@ -180,56 +186,96 @@ def _role(column: DataColumn, table: DataTable) -> Role:
     if column.kind == "text":
         return "group"
     numbers = [n for n in column.numbers if n is not None]
-    is_whole = all(number.is_integer() for number in numbers)
+    is_whole = all(number.is_integer() for number in numbers) and not column.unit
     # Numbered rows: `ticket` from 1 to 60.
-    in_order = bool(numbers) and sorted(numbers) == [min(numbers) + n for n in range(len(table))]
-    singular = set(name_stems(column.name)) <= set(name_stems(PurePosixPath(table.file).stem))
-    if is_whole and in_order and len(table) > 2 and singular:
+    in_order = len(numbers) > 2 and sorted(numbers) == [min(numbers) + n for n in range(len(table))]
+    is_rows = in_order and set(stems_in(column.name)) <= set(stems_in(_title(table)))
+    if is_whole and (is_rows or asks(_spaced(column.name), "keys")):
         return "key"
-    if is_whole and _KEY.search(column.name) and not column.unit:
-        return "key"
-    return "rate" if column.unit == "%" or _RATE.search(column.name) else "measure"
+    is_rate = column.unit == "%" or asks(_spaced(column.name), "rates")
+    return "rate" if is_rate else "measure"
+
+
+def _title(table: DataTable) -> str:
+    return PurePosixPath(table.file).stem
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ")
 
 
 def _long(table: DataTable) -> DataTable:
-    """`table` with a row for each of its columns that are named by a period."""
-    wide = [c for c in table.columns if c.kind == "number" and values.period(c.name)]
-    rest = [c for c in table.columns if c not in wide]
-    if len(wide) < 2 or not rest or any(c.kind != "text" for c in rest):
+    """`table` with a row for each period that its columns are named by.
+
+    `2024`, `Budget 2024`, and `January` beside a column of years; totals are dropped.
+    """
+    wide: dict[str, dict[Period, DataColumn]] = {}
+    rest: list[DataColumn] = []
+    for column in table.columns:
+        found = values.periods(column.name, bare=True) if column.kind == "number" else []
+        if len(found) == 1:
+            what = " ".join(column.name.replace(found[0].text, " ").split())
+            what = what or (table.sheet or _title(table)).replace("_", " ")
+            wide.setdefault(what, {})[replace(found[0], text="")] = column
+        elif not re.fullmatch(values.WORDS["total"], column.name, re.IGNORECASE):
+            rest.append(column)
+    periods = list(dict.fromkeys(chain.from_iterable(wide.values())))
+    years = [column for column in rest if column.kind == "period"]
+    is_bare = any(one.start.year == values.NO_YEAR for one in periods)
+    texts = [column for column in rest if column.kind == "text"]
+    if len(periods) < 2 or not texts or len(texts) + is_bare < len(rest) or len(years) != is_bare:
         return table
-    columns = [_below([column] * len(wide)) for column in rest]
-    names = tuple(column.name for column in wide for _ in table.lines)
-    columns.append(DataColumn("period", "period", tuple(map(values.period, names)), names))
-    what = (table.sheet or PurePosixPath(table.file).stem).replace("_", " ")
-    columns.append(replace(_below(wide), name=what))
-    note = f"The columns {wide[0].name} to {wide[-1].name} are read as rows."
-    notes, lines = (*table.notes, note), table.lines * len(wide)
+    size = len(table)
+    columns = [_below([column] * len(periods)) for column in texts]
+    dated = [_of_year(one, year) for one in periods for year in (years or texts)[0].cells]
+    columns.append(DataColumn("period", "period", tuple(dated), tuple(map(_label, dated))))
+    empty = DataColumn("", "number", (None,) * size, ("",) * size)
+    for what, each in wide.items():
+        below = _below([each.get(one, empty) for one in periods])
+        columns.append(replace(below, name=what, unit=next(iter(each.values())).unit))
+    note = f"The columns of {periods[0].label} to {periods[-1].label} are read as rows."
+    notes, lines = (*table.notes, note), table.lines * len(periods)
     return replace(table, columns=tuple(columns), lines=lines, notes=notes)
+
+
+def _of_year(month: Period, year: Cell) -> Period | None:
+    if month.start.year != values.NO_YEAR:
+        return month
+    is_year = isinstance(year, Period)
+    return replace(month, start=month.start.replace(year=year.start.year)) if is_year else None
+
+
+def _label(one: Period | None) -> str:
+    return one.label if one else ""
 
 
 def _dated(table: DataTable) -> DataTable:
     """`table` with quarters or months in its column of years, if another one has their names."""
     for years in table.columns:
         for part in table.columns:
-            pairs = zip(part.texts, years.texts, strict=True)
-            found = [values.period(f"{name} {year}") for name, year in pairs]
-            if years.kind == "period" and part.kind == "text" and all(found):
-                dated = replace(years, cells=tuple(found))
-                columns = tuple(dated if one is years else one for one in table.columns)
-                return replace(table, columns=columns)
+            if years.kind == "period" and part.kind == "text":
+                pairs = zip(part.texts, years.texts, strict=True)
+                found = tuple(values.period(f"{name} {year}") for name, year in pairs)
+                if all(found):
+                    dated = replace(years, cells=found)
+                    columns = (dated if one is years else one for one in table.columns)
+                    return replace(table, columns=tuple(columns))
     return table
 
 
 def _below(parts: Sequence[DataColumn]) -> DataColumn:
     """The columns below each other."""
-    cells = chain.from_iterable(part.cells for part in parts)
-    texts = chain.from_iterable(part.texts for part in parts)
-    return replace(parts[0], cells=tuple(cells), texts=tuple(texts))
+    cells = tuple(chain.from_iterable(part.cells for part in parts))
+    texts = tuple(chain.from_iterable(part.texts for part in parts))
+    return replace(parts[0], cells=cells, texts=texts)
 
 
 def _sql_name(table: DataTable, taken: list[str]) -> str:
-    stem = PurePosixPath(table.file).stem + (f"_{table.sheet}" if table.sheet else "")
-    name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")[:40] or "data"
-    name = name if name[0].isalpha() else f"t_{name}"
-    taken.append(name)
-    return name if taken.count(name) == 1 else f"{name}_{taken.count(name)}"
+    is_named = table.sheet and not re.match(
+        r"(?:sheet|tabelle|table|data)\s*\d*$", table.sheet, re.I
+    )
+    name = re.sub(r"[^a-z0-9]+", "_", f"{table.sheet if is_named else _title(table)}".lower())
+    name = name.strip("_")[:40] or "data"
+    taken.append(name if name[0].isalpha() else f"t_{name}")
+    times = taken.count(taken[-1])
+    return taken[-1] if times == 1 else f"{taken[-1]}_{times}"

@@ -7,20 +7,21 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
-from leadhand_teams.research.words import name_stems, words_of
+from leadhand_teams.research.words import stems_in
 from leadhand_teams.shared.reading import Text
 
 _BREAK: Final = re.compile(
     r"\n[ \t]*\n+|(?<=[.!?])[ \t]*\n|(?<=[.!?])\s+(?=[\"“(]?[A-ZÄÖÜÉ\d])|"
     r"\n(?=\s*(?:[-*•#|]|\d+[.)]\s))|\n(?=[^\n:]{1,40}: )|$(?!\n)"
 )
-_HEADING: Final = re.compile(r"#.*|\d+(?:\.\d+)*[.)]?\s+\w[\w ]{0,40}\.?")
-"""Marked, or numbered: `3. Deposit.`"""
+_HEADING: Final = re.compile(r"#.*|\d+(?:\.\d+)*[.)]?\s+\w[\w ]{0,40}\.?|[^a-zäöü]{4,80}")
+"""Marked, numbered: `3. Deposit.`, or in capitals."""
+_TITLE: Final = re.compile(r"(?:#.*|[A-ZÄÖÜ][^\n.!?,;:|]{2,50})(?=\n\s*(?:[\"“(]?[A-ZÄÖÜÉ\d]|#))")
+"""A line above a paragraph: marked, or short and without a full stop."""
 _SHORT_FORM: Final = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Art|Sec|approx|e\.g|i\.e|etc|vs|Inc|Ltd|Co|[A-Z]|\d{1,2}))\.$"
 )
-
-
+_MARKS: Final = re.compile(r"\*\*|__|`")
 _TO_READER: Final = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the )*(?:previous|prior|above|other|earlier)\b|"
     r"\bsystem prompt\b|\byou are (?:now|an? (?:ai|assistant|language model))\b",
@@ -43,17 +44,12 @@ class TextSentence:
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
-        return tuple(word.stem for word in words_of(self.text))
-
-    @property
-    def all_stems(self) -> frozenset[str]:
-        """Its own and those of what is near."""
-        return self.around.union(self.stems)
+        return stems_in(self.text)
 
     @cached_property
     def around(self) -> frozenset[str]:
         """The stems of what is near."""
-        return frozenset(name_stems(self.near))
+        return frozenset(stems_in(self.near))
 
 
 def sentences(source: Text) -> Iterator[TextSentence]:
@@ -73,17 +69,17 @@ def sentences(source: Text) -> Iterator[TextSentence]:
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """Where each begins, and its words."""
+    """Where each begins, and its words; a title begins with `#`."""
     start = 0
     for found in _BREAK.finditer(text):
         part = text[start : found.start()]
-        title, line, rest = part.partition("\n")
-        if title.startswith("#") and line:  # a heading ends with its line
-            yield start, " ".join(title.split())
-            start, part = start + len(title) + 1, rest
+        begin = len(part) - len(part.lstrip())
+        if title := _TITLE.match(part, begin):
+            yield start + begin, f"# {' '.join(title[0].lstrip('# ').split())}"
+            start, part = start + title.end(), part[title.end() :]
         if found[0] and "\n\n" not in found[0] and _SHORT_FORM.search(part[-12:]):
             continue
-        words = " ".join(part.split())
+        words = " ".join(_MARKS.sub("", part).split())
         if words.strip("#-*•|: "):
             yield start + len(part) - len(part.lstrip()), words
         start = found.end()

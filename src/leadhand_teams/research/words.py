@@ -4,8 +4,8 @@ The lists are in `words.yaml`. English; words of other languages are compared as
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, cast
@@ -17,6 +17,10 @@ from leadhand_teams.shared.search import stem as _snowball
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FIRST: Final = re.compile(r"(?:^|[a-z]{4}\.|[?!:])[\s\"“(]*$")
+_ASKED: Final = re.compile(
+    r"(?:^|[:.,;] )(?:and )?(?:how|what|which|who|whom|whose|when|where|why)\b[^?]*", re.IGNORECASE
+)
 _LISTS: Final = cast(
     "dict[str, str | list[str]]",
     yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")),
@@ -31,21 +35,17 @@ class Word:
     stem: str
     start: int
     end: int
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it begins with a capital, or has a digit."""
-        return self.text[0].isupper() or any(char.isdigit() for char in self.text)
+    is_name: bool
+    """Whether it begins with a capital within a sentence, or has a digit."""
+    is_aside: bool = False
+    """Whether it stands before or after the question: “If you look at the lists, which ...”."""
 
     @property
     def is_doing(self) -> bool:
         """Whether it looks like a form of a verb, which seldom names a thing."""
         low = self.text.lower()
-        if self.is_name:
-            return False
-        return re.search(r"(ed|ing|ly)$", low) is not None or not (
-            low.endswith("s") or _lemma(low) == low
-        )
+        is_form = re.search(r"(ed|ing|ly)$", low) or not (low.endswith("s") or _lemma(low) == low)
+        return bool(is_form) and not self.is_name
 
 
 def listed(name: str) -> list[str]:
@@ -54,24 +54,24 @@ def listed(name: str) -> list[str]:
     return found.split() if isinstance(found, str) else found
 
 
-def any_of(name: str) -> str:
-    """The words of a list, as a pattern."""
-    return "|".join(listed(name))
-
-
 def words_of(text: str) -> list[Word]:
     """The words of `text`, in order."""
     found: list[Word] = []
+    asked = _ASKED.search(text)
+    start, end = asked.span() if asked else (0, len(text))
     for match in _WORD.finditer(text):
-        word = re.sub(r"['’]s?$", "", match[0])
-        found.append(Word(word, stem(word), match.start(), match.start() + len(word)))
+        word, at = re.sub(r"['’]s?$", "", match[0]), match.start()
+        is_capital = word[0].isupper() and not _FIRST.search(text[:at])
+        is_name = is_capital or any(map(str.isdigit, word))
+        is_aside = not start <= at < end
+        found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside))
     return found
 
 
-def name_stems(name: str) -> tuple[str, ...]:
-    """The stems of the words of a column's or file's name."""
+def stems_in(name: str) -> tuple[str, ...]:
+    """The stems of the words of a text, or of a column's or file's name."""
     spaced = _CAMEL.sub(" ", name).replace("_", " ")
-    return tuple(stem(word) for word in _WORD.findall(spaced))
+    return tuple(stem(re.sub(r"['’]s?$", "", word)) for word in _WORD.findall(spaced))
 
 
 @lru_cache(100_000)
@@ -125,12 +125,59 @@ def naming(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     before = ""
     for word in words:
-        is_name = word.is_name and before != ""
-        is_verb = _bare(word.text) in _verbs() and not word.is_name
-        is_verb = is_verb and before not in listed("articles")
-        is_empty = word.stem in stems_of("empty") and not is_name
-        is_small = word.text.lower() not in carrying or is_empty
-        if word.text[0].isdigit() or not (is_verb or is_small):
+        is_noun = before in listed("articles") or word.text.endswith("ing")
+        is_verb = _bare(word.text) in _verbs() and not is_noun
+        is_empty = word.stem in stems_of("empty") or word.text.lower() not in carrying
+        is_named = not (is_verb or is_empty or word.is_aside)
+        if word.stem in stems_of("titles"):
+            continue
+        if word.text[0].isdigit() or (word.is_name and before) or is_named:
             found.append(word)
         before = word.text.lower()
     return found
+
+
+@cache
+def _phrases() -> list[tuple[re.Pattern[str], str]]:
+    pairs = (line.split(" = ") for line in listed("phrases"))
+    return [(re.compile(rf"\b(?:{'|'.join(said.split(', '))})\b"), word) for said, word in pairs]
+
+
+def plain(question: str) -> str:
+    """A question with a word for each phrase that has one."""
+    for phrase, word in _phrases():
+        question = phrase.sub(word, question)
+    return question
+
+
+@cache
+def _synonyms() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in listed("synonyms"):
+        read, _, more = line.partition("<")
+        group = list(map(stem, read.split()))
+        for word in (*group, *map(stem, more.split())):
+            found.setdefault(word, []).extend(one for one in group if one != word)
+    return found
+
+
+def translated(
+    words: Sequence[Word], known: Mapping[str, str], every: Container[str] = ()
+) -> tuple[list[Word], dict[str, str]]:
+    """The words, and those that were read as another that means about the same and is known.
+
+    `known` are stems, each with a word as it is written in the files; what is in `every` stays.
+    """
+    found: list[Word] = []
+    read: dict[str, str] = {}
+    named = naming(words)
+    for word in words:
+        is_rows = word.stem in stems_of("rows")
+        stays = word.stem in known or word.stem in every or is_rows or word.is_name
+        stays = stays or word not in named
+        others = () if stays else _synonyms().get(word.stem, ())
+        other = next((one for one in others if one in known), None)
+        found.append(replace(word, stem=other) if other else word)
+        if other:
+            read[word.text] = known[other]
+    return found, read

@@ -63,11 +63,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _DATES: Final = [_pattern(one) for one in WORDS["dates"]]
-_PERIODS: Final[list[tuple[PeriodKind, re.Pattern[str]]]] = [
-    (kind, _pattern(one)) for kind, one in WORDS["periods"]
-]
+_PERIODS: Final[dict[str, list[tuple[PeriodKind, re.Pattern[str]]]]] = {
+    name: [(kind, _pattern(one)) for kind, one in WORDS[name]]
+    for name in ("periods", "bare_periods")
+}
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
+NO_YEAR: Final = 1
+"""The year of a period that was named without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +117,15 @@ class Period:
     @property
     def label(self) -> str:
         """`2025`, `first half of 2025`, `Q1 2025` or `March 2025`."""
-        year, month = self.start.year, self.start.month
-        return {
-            "year": f"{year}",
-            "half": f"{'first' if month == 1 else 'second'} half of {year}",
-            "quarter": f"Q{(month + 2) // 3} {year}",
-            "month": f"{MONTH_NAMES[month - 1]} {year}",
+        month, has_year = self.start.month, self.start.year != NO_YEAR
+        if self.kind == "year":
+            return f"{self.start.year}"
+        name = {
+            "half": f"{'first' if month == 1 else 'second'} half{' of' * has_year}",
+            "quarter": f"Q{(month + 2) // 3}",
+            "month": MONTH_NAMES[month - 1],
         }[self.kind]
+        return f"{name} {self.start.year}" if has_year else name
 
 
 def number(text: str, mark: DecimalMark | None = None) -> float | None:
@@ -227,11 +232,14 @@ def date(text: str, order: DayOrder | None = None) -> DateFound | None:
     return found[0] if whole else None
 
 
-def periods(text: str) -> list[Period]:
-    """The months, quarters, half years and years that `text` names with their year, in order."""
+def periods(text: str, *, bare: bool = False) -> list[Period]:
+    """The months, quarters, half years and years that `text` names with their year, in order.
+
+    `bare`: also those without a year, as of the year `NO_YEAR`.
+    """
     taken = [(one.start, one.end) for one in dates(text)]
     found: list[tuple[int, Period]] = []
-    for kind, pattern in _PERIODS:
+    for kind, pattern in _PERIODS["periods"] + _PERIODS["bare_periods"] * bare:
         for match in pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
@@ -316,7 +324,7 @@ def _date(match: re.Match[str], order: DayOrder | None) -> tuple[dt.date | None,
 
 def _period(kind: PeriodKind, match: re.Match[str]) -> Period:
     parts = match.groupdict()
-    year = int(parts["y"])
+    year = int(parts.get("y") or NO_YEAR)
     name, word = parts.get("name"), parts.get("word")
     n = int(parts.get("n") or 1)
     if name:

@@ -73,13 +73,13 @@ def test_files_as_people_keep_them_are_understood(folder: Folder, tmp_path: Path
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("How many jobs have not been paid?", "2 rows (Paid? no)"),
+        ("How many jobs have not been paid?", "2 jobs (Paid? no)"),
         ("By how many percent did labour grow from Q1 2024 to Q1 2025?", "grew by 50.0 %"),
         ("Which shop had the lowest labour in Q1 2024?", "Harbor Labour has the lowest"),
         ("What is the average hours of work at Harbor Labour?", "average Hours of work"),
-        ("What was the labour of the heaviest bike?", "Not in your files: “heaviest”"),
+        ("What was the labour of the heaviest bike?", "Not in your files: “bike”"),
         ("What was the labour in the last 14 months of 2025?", "Not in your files: “14”"),
-        ("What was the labour in 2031?", "no row or sentence that fits has “2031”"),
+        ("What was the labour in 2031?", "no row has “2031”"),
         ("What is Mr Lowe's salary?", "Not in your files: “salary”"),
     ],
 )
@@ -133,8 +133,8 @@ def test_a_question_that_was_not_answered_beside_another_is_named(tmp_path: Path
     made = ResearchAnswer.model_validate(given.output)
     assert (given.status, made.value, made.not_answered) == ("partial", 19.0, ("in the North",))
     assert "in the North" in given.gaps[0].why
-    made = asked("How many appointments were there, and how many no-shows?", tmp_path)
-    assert (made.value, made.not_answered) == (330, ("how many no-shows",))
+    made = asked("How many appointments were there, and how many parking lots?", tmp_path)
+    assert (made.value, made.not_answered) == (330, ("how many parking lots",))
     made = asked("What is the difference in no-shows between North, and in the South?", tmp_path)
     assert made.not_answered == ()
 
@@ -179,7 +179,7 @@ def test_means_sums_and_owners(
     "question",
     [
         "Which clinic has the highest no-show rate?",
-        "How many accounts have an amount of more than 65,000?",
+        "How many accounts are below 3 km?",
         "How many no-shows were there last month?",
     ],
 )
