@@ -34,6 +34,10 @@ _DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
 _SIMILAR = 0.5
 """The least share of common lines for a definition that was renamed."""
 
+_SIMILAR_NAMES = 0.6
+"""The least share of its names for one that was rewritten under another name."""
+_MANY_NAMES = 6
+"""Fewer names are no sign."""
 _FEW = 5
 """With fewer new lines a definition does not count as rewritten."""
 
@@ -264,6 +268,20 @@ class DefinitionPairs:
         found = head_codes(file)
         return next((c for c in found.values() if c.name.rsplit(".", 1)[-1] == name), None)
 
+    def split_off(self, code: Code) -> Iterator[Code]:
+        """The functions that the change adds and `code` calls, and those that they call."""
+        waiting, seen = [code], {code}
+        for one in waiting:
+            called = (self.added_definition(name) for name in one.call_counts)
+            fresh = [
+                other for other in called
+                if other is not None and other not in seen
+                and other.name not in base_codes(other.file)
+            ]  # fmt: skip
+            seen |= {*fresh}
+            waiting += fresh
+            yield from fresh
+
     def adds_like(self, name: str) -> bool:
         """Whether the change adds a function with the same protective words in its name."""
         words = syntax.words(name)
@@ -324,7 +342,16 @@ class DefinitionPairs:
         if best is not None and similarity(code, best) >= _SIMILAR:
             return best
         moved = self.added_definition(code.name.rsplit(".", 1)[-1])
-        return moved if moved is not None and moved.name else None
+        if moved is not None and moved.name:
+            return moved
+        # Rewritten under another name, maybe in another file: most of its words are there.
+        added = [
+            one for name in self._added_definitions
+            if (one := self.added_definition(name)) is not None
+            and isinstance(one.node, type(code.node)) and len(code.names) >= _MANY_NAMES
+            and len(one.names & code.names) >= _SIMILAR_NAMES * len(code.names)
+        ]  # fmt: skip
+        return max(added, key=lambda one: len(one.names & code.names), default=None)
 
 
 def _raises(node: ast.AST, exception: str) -> bool:

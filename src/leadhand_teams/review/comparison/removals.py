@@ -29,6 +29,8 @@ class Removal(NamedTuple):
     """The function that is gone or no longer called."""
     place: str = ""
     """The definition as the message names it."""
+    at: int = 0
+    """The line of the new file to point at, if the hunk that removes `line` has it."""
 
 
 Row = Callable[[Edit, Pair, DefinitionPairs], str]
@@ -36,12 +38,15 @@ Rows = Sequence[tuple[str, Row]]
 """Ids of rules, each with what asks about an edit; an empty text asks nothing."""
 
 
-def of_edits(pair: Pair, sides: DefinitionPairs, rows: Rows) -> Iterator[Removal]:
-    """What the first row with a question asks about each edit of a definition."""
-    if pair.is_rewritten:
-        return
+def of_edits(
+    pair: Pair, sides: DefinitionPairs, rows: Rows, *, sure: Rows = ()
+) -> Iterator[Removal]:
+    """What the first row with a question asks about each edit of a definition; only `sure` rows
+    ask about one that is rewritten."""
     for edit in pair.edits:
-        asks = ((rule, row(edit, pair, sides)) for rule, row in rows)
+        asks = (
+            (rule, row(edit, pair, sides)) for rule, row in (sure if pair.is_rewritten else rows)
+        )
         rule, question = next((one for one in asks if one[1]), ("", ""))
         if question:
             yield from _asked(rule, edit, pair, question)
@@ -53,7 +58,8 @@ def _asked(rule: str, edit: Edit, pair: Pair, question: str) -> Iterator[Removal
     for node in (old, *edit.above):
         placed = isinstance(node, ast.stmt | ast.expr | ast.excepthandler)
         if placed and (line := next((n for n in span(node) if pair.removes(n)), 0)):
-            yield Removal(rule, line, question, place=pair.place)
+            at = new.lineno if isinstance(new, ast.stmt | ast.expr) else 0
+            yield Removal(rule, line, question, place=pair.place, at=at)
             return
         if isinstance(node, ast.stmt):
             break
@@ -98,9 +104,12 @@ def finding(
         there = {one.place.strip("`"): None for _, one in others}
         named = ", ".join([*there][:5])
         message += f" It was removed in {len(others)} other places, too, such as {named}."
+    line = removal.line
+    if hunk is not None:
+        line = removal.at if hunk.new_start <= removal.at <= hunk.new_end else hunk.new_line
     return rule(removal.rule).finding(
         file,
-        hunk.new_line if hunk is not None else removal.line,
+        line,
         message=mask_secrets(message),
         evidence=safe_quote(text),
     )

@@ -1,11 +1,11 @@
 """Conditions and bounds that decide otherwise after a change: one row of `behaviour` each."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, shown
-from leadhand_teams.review.comparison.code import names_in, squeezed
+from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, Removal, shown
+from leadhand_teams.review.comparison.code import Code, names_in, span, squeezed
 from leadhand_teams.review.comparison.guards import VERSIONS
 
 _COUNTED = syntax.words_of("conditions.counted")
@@ -41,6 +41,46 @@ def bound(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     before, now = (shown(ast.unparse(one)) for one in (old, new))
     where = f" in `{shown(ast.unparse(around))}`" if isinstance(around, ast.expr) else ""
     return f"Is `{now}` one too many or too few? {pair.place} had `{before}`{where}."
+
+
+def shifted(pair: Pair) -> Iterator[Removal]:
+    """Bounds of the same ranges, slices and sizes that are one more or less in rewritten code."""
+    before, now = ({} if code is None else _bounds(code) for code in (pair.old, pair.new))
+    for place, had in before.items():
+        has = now.get(place, {})
+        for away, node in has.items():
+            was = next((n for one, n in had.items() if abs(one - away) == 1), None)
+            if was is None or away in had or not has.keys().isdisjoint(had):
+                continue
+            question = f"Is `{shown(ast.unparse(node))}` one too many or too few?"
+            question += f" {pair.place} had `{shown(ast.unparse(was))}`."
+            line = next((n for n in span(was) if pair.removes(n)), 0)
+            if line and pair.new is not None and pair.new.changes(node):
+                yield Removal("bugs/moved-by-one", line, question, place=pair.place, at=node.lineno)
+
+
+def _bounds(code: Code) -> dict[tuple[str, str], dict[int, ast.expr]]:
+    """(function or `[]`, what is counted) -> distance from that -> the bound."""
+    found: dict[tuple[str, str], dict[int, ast.expr]] = {}
+    for node in code.nodes:
+        match node:
+            case ast.Call(func=function, args=args) if syntax.last_name(function) in _COUNTED:
+                place, bounds = syntax.last_name(function), args
+            case ast.Slice(lower=lower, upper=upper):
+                place, bounds = "[]", [one for one in (lower, upper) if one is not None]
+            case _:
+                continue
+        for one in bounds:
+            base, away = one, 0
+            match one:
+                case ast.BinOp(left=base, op=ast.Add() | ast.Sub() as op,
+                               right=ast.Constant(value=int() as number)):  # fmt: skip
+                    away = number if isinstance(op, ast.Add) else -number
+                case _:
+                    pass
+            if not isinstance(base, ast.Constant | ast.Name):
+                found.setdefault((place, ast.dump(base)), {})[away] = one
+    return found
 
 
 def _is_moved(edit: Edit) -> bool:

@@ -141,7 +141,7 @@ def _applies(test: ast.expr, pair: Pair, new: Code) -> bool:
 def loosened(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
     """A bound of a condition that refuses, which now refuses less."""
     guard = _guard(edit, pair)
-    if guard is None:
+    if guard is None or not guard.refuses:
         return ""
     match edit.old, edit.new:
         case ast.Compare(ops=[before]), ast.Compare(ops=[now]):

@@ -16,6 +16,8 @@ _PASSWORDS = words_of("credentials.passwords")
 _KEYS = words_of("credentials.keys")
 _PAIRS = words_of("credentials.pairs")
 _NOT_CREDENTIALS = words_of("credentials.not_credentials")
+_DEFAULTS = words_of("credentials.defaults")
+"""Functions that read a setting, with a default."""
 _CONNECTS = pattern_of("credentials.connects")
 _DATABASES = re.compile(r"^(?:mysql\.connector|psycopg2?|pymysql|MySQLdb|mariadb|pymssql)\.")
 _DATABASE_URL = pattern_of("credentials.database_url")
@@ -55,6 +57,13 @@ def _stored(event: events.Assignment) -> events.Hits:
 
 
 def _passed(event: events.ResolvedCall) -> events.Hits:
+    match event.node:
+        case ast.Call(args=[ast.Constant(value=str(name)), ast.Constant(value=str(value))]):
+            if event.last in _DEFAULTS and _names_a_credential(name, value):
+                message = f"The default of `{name}` is a constant credential."
+                yield events.hit("hard-coded-credential", event, message)
+        case _:
+            pass
     for keyword in event.node.keywords:
         value = event.keywords.get(keyword.arg or "")
         if not keyword.arg or value is None or not _is_password(keyword.arg):

@@ -140,6 +140,9 @@ class _Reader:
                 held = dotted(target.value)
                 if held in env and value.trust > env[held].trust:
                     env[held] = env[held]._replace(trust=min(value.trust, Trust.UNKNOWN))
+            if isinstance(node.value, ast.List):
+                parts = [self._value(part, env) for part in node.value.elts]
+                env[f"{dotted(target)}[]"] = values.concat([NOTHING, *parts])
             self._record(Assignment(node, self._scope, self._names.dotted(target), key, value))
             _bind(target, value.at(node.lineno), env)
 
@@ -259,9 +262,15 @@ class _Reader:
         self._record(ResolvedCall(node, self._scope, name, args, keywords, receiver or NOTHING))
         first = node.args[0] if node.args else None
         separator = receiver.constant if receiver is not None else None
-        if name.endswith(".join") and separator is not None and _elements(first):
+        listed = f"{dotted(first or function)}[]"
+        if isinstance(function, ast.Attribute) and function.attr == "append":
+            listed = f"{dotted(function.value)}[]"
+            env[listed] = values.concat([env.get(listed, NOTHING), values.constant(" "), *args])
+        elif name.endswith(".join") and separator is not None and _elements(first):
             parts = [self._value(part, env) for part in _elements(first)]
             return values.concat([one for part in parts for one in (receiver or NOTHING, part)][1:])
+        elif name.endswith(".join") and listed in env:
+            return env[listed]
         return sources.returned(name, self._scope, receiver, args, keywords)
 
     def _called(self, function: ast.expr, env: Env) -> str:
@@ -274,7 +283,7 @@ class _Reader:
 
     def _operation(self, node: ast.BinOp, env: Env) -> Value:
         if isinstance(node.op, ast.Add):
-            return values.concat([self._value(part, env) for part in _terms(node)])
+            return values.concat([self._value(part, env) for part in sources.terms(node)])
         left = self._value(node.left, env)
         if isinstance(node.op, ast.Mod):
             parts = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
@@ -384,13 +393,3 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
     plain = all(isinstance(part, ast.Name) for part in left)
     starred = any(isinstance(part, ast.Starred) for part in right)
     return len(left) == len(right) > 0 and plain and not starred
-
-
-def _terms(node: ast.BinOp) -> list[ast.expr]:
-    """The terms of `a + b + c`, in order, however long the chain."""
-    found: list[ast.expr] = []
-    current: ast.expr = node
-    while isinstance(current, ast.BinOp) and isinstance(current.op, ast.Add):
-        found.append(current.right)
-        current = current.left
-    return [current, *reversed(found)]

@@ -5,6 +5,7 @@ the change adds its name nowhere.
 """
 
 import ast
+import builtins
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ _HEADER_ATTRIBUTES = words_of("lost.header_attributes")
 _SETTINGS = pattern_of("lost.settings")
 _ON_IS_SAFE = pattern_of("switches.on_is_safe")
 _SAFER = word_rows("safer")
+_ASKERS = words_of("lost.askers")
+"""Names of the user for whom code runs."""
+_NOTES = words_of("lost.notes")
+"""Calls that keep who it was, and decide nothing by it."""
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 Judge = Callable[[Part, Pair, DefinitionPairs], bool]
@@ -127,6 +132,32 @@ def _header(part: Part) -> str:
             return ""
 
 
+def _asker(part: Part) -> str:
+    """The rule for a call that is told who asks; not for an error that names the user."""
+    told = part.name.islower() and isinstance(part.node, ast.Call) and _told(part.node)
+    return "access-guard" if told else ""
+
+
+def _told(call: ast.Call) -> bool:
+    """Whether one of the arguments is the user who asks."""
+    return any(map(_is_asker, (*call.args, *(one.value for one in call.keywords))))
+
+
+def _is_asker(node: ast.AST) -> bool:
+    return syntax.last_name(node) in _ASKERS
+
+
+def _is_told_elsewhere(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
+    """Whether another call gets the user instead, or the user is compared now."""
+    new = pair.new
+    name = part.name if isinstance(part.node, ast.Call) else part.owner
+    noted = not _NOTES.isdisjoint(syntax.words(name))
+    if new is None or noted or name in dir(builtins):
+        return True
+    anew = (one for one in new.calls if new.changes(one) and _told(one))
+    return any(anew) or pair.tests_anew(_ASKERS)
+
+
 def _class_setting(part: Part) -> str:
     empty = isinstance(part.node, ast.List | ast.Tuple) and not part.node.elts
     return "decorator" if part.name in _CLASS_SETTINGS and not empty else ""
@@ -189,6 +220,9 @@ def _limit_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     named = [node for node in old.nodes if isinstance(node, ast.Name) and node.id == part.name]
     if new is None or part.name in new.names or (named and not part.name.isupper()):
         return True
+    caught = (one.type for one in old.nodes if isinstance(one, ast.ExceptHandler) and one.type)
+    if any(part.node is one for kind in caught for one in ast.walk(kind)):
+        return True  # an exception, such as `socket.timeout`
     if any(isinstance(one.ctx, ast.Store) for one in named) and sides.removed_words[part.name] > 1:
         return True  # what used it tells whether there is still a limit
     line = squeezed(old.file.removed[part.line])
@@ -243,9 +277,14 @@ _ROWS: tuple[Row, ...] = (
         _refuses_nothing, instead=lambda part, pair, sides: bool(_protects(part))),
     Row("call", _header, "Is the header still sent? {place} called `{text}` here.",
         instead=_never),
+    Row("call", _asker, "Does it not matter who asks? {place} called `{text}` here.",
+        _is_told_elsewhere),
     Row("argument", _passed,
         "Does `{owner}` no longer need `{name}={text}`? {place} passed it here.",
         _argument_has_reason, instead=_never),
+    Row("argument", lambda part: "access-guard" if _is_asker(part.node) else "",
+        "Does it not matter who asks? {place} passed `{name}={text}` to `{owner}` here.",
+        _argument_has_reason, moved=_is_told_elsewhere, instead=_never),
     Row("use", _limits, "Is there still a limit? {place} used `{name}` here.", _limit_has_reason,
         instead=lambda part, pair, sides: part.name not in pair.old.names
         and (part.name.isupper() or vocabulary.is_limit(part.name))),

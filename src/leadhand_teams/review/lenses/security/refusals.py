@@ -57,6 +57,8 @@ def _more(guard: Guard, now: Guard, pair: Pair) -> str:
     more = sorted(
         now.conditions - guard.conditions - {ast.unparse(test) for test in pair.old.tests}
     )
+    if guard.strong and any(map(vocabulary.protects, called_in(guard.test))):
+        return " and ".join(more)  # nothing at all would pass
     # Nested conditions may have become one, or there is a look whether there is a value.
     return "" if all(one in guard.text for one in more) else " and ".join(more)
 

@@ -178,7 +178,9 @@ def _sql(event: ResolvedCall) -> Hits:
     before = ""
     for part, piece in zip(statement.text.split(HOLE), statement.pieces, strict=False):
         before += part
-        as_value = _SQL_VALUE.search(before[-400:]) and not _SQL_IDENTIFIER.search(before[-40:])
+        quoted = before.count("'") % 2 == 1
+        as_value = quoted or _SQL_VALUE.search(before[-400:])
+        as_value = as_value and not _SQL_IDENTIFIER.search(before[-40:])
         enough = Trust.PARAMETER if as_value else Trust.LOCAL
         if piece.trust >= enough and "sql" not in piece.safe_for:
             origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"

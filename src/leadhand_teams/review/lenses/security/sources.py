@@ -208,3 +208,13 @@ def _named_in(*nodes: ast.expr) -> set[str]:
         for part in itertools.islice(ast.walk(node), _MAX_NODES)
         if isinstance(part, ast.Name | ast.Attribute)
     }
+
+
+def terms(node: ast.BinOp) -> list[ast.expr]:
+    """The terms of `a + b + c`, in order, however long the chain."""
+    found: list[ast.expr] = []
+    current: ast.expr = node
+    while isinstance(current, ast.BinOp) and isinstance(current.op, ast.Add):
+        found.append(current.right)
+        current = current.left
+    return [current, *reversed(found)]
