@@ -43,8 +43,9 @@ _FAKE = pattern_of("secrets.fake")
 _LOCAL_HOST = pattern_of("secrets.local_host")
 
 
-def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
-    """Secrets in the lines that the change adds to `file`; in tests only tokens.
+def find(file: ChangedFile, *, is_test: bool, before: str) -> Iterator[Finding]:
+    """Secrets in the lines that the change adds to `file`, and not in `before`; in tests only
+    tokens.
 
     A token in a test or a document may be made up, unless its checksum is right.
     """
@@ -55,7 +56,7 @@ def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
             continue
         for what, start, end in _tokens(text):
             token = text[start:end]
-            if _is_harmless(token, file, number):
+            if token in before or _is_harmless(token, file, number):
                 continue
             issued = _issued(token)
             if issued is False or (made_up and not issued) or what in _UNSURE:

@@ -223,10 +223,11 @@ def without_callers_choice(hit: RuffHit) -> str | None:
 def protects(hit: RuffHit) -> str | None:
     """Only if names say that the hash protects a password, a signature or the like.
 
-    Checksums and cache keys are left alone.
+    Checksums and cache keys are left alone, and what the change moves or rewrites.
     """
     node = hit.call
-    if node is None:
+    written = [ast.unparse(node.func) if node else "", *hit.file.removed.values()]
+    if node is None or any(written[0] in text for text in written[1:]):
         return None
     about = ", ".join(ast.unparse(one) for one in node.args)
     found = [word for word in syntax.words(f"{about} {_target(hit, node)}") if word in _PROTECTED]

@@ -26,7 +26,8 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     gone = list(removed_protections.find(change, files))
     # What turned TLS off says more than that it is off.
     known = _places(gone, "security/removed-tls")
-    for seen in _present(files):
+    before = "\n".join(text for file in change.files for text in file.removed.values())
+    for seen in _present(files, before):
         if known.isdisjoint(_places([seen], "security/tls-verification-off")):
             yield seen
     yield from gone
@@ -37,8 +38,8 @@ def _places(found: Sequence[Seen], rule: str) -> set[tuple[str, int]]:
     return {(one.path, one.line) for one in found if isinstance(one, Finding) and one.rule == rule}
 
 
-def _present(files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """What the added lines show by themselves."""
+def _present(files: Sequence[ChangedFile], before: str) -> Iterator[Seen]:
+    """What the added lines show by themselves; `before` has what the change removes."""
     by_ruff: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for seen in _linted([file for file in files if not _in_test(file)]):
         if isinstance(seen, Finding):
@@ -48,7 +49,7 @@ def _present(files: Sequence[ChangedFile]) -> Iterator[Seen]:
         in_test = _in_test(file)
         known: set[int] = set()
         if file.added:
-            for finding in secrets.find(file, is_test=in_test):
+            for finding in secrets.find(file, is_test=in_test, before=before):
                 known.add(finding.line)
                 yield finding
         if file.language == "python":
