@@ -202,7 +202,8 @@ class Supervisor(Generic[C, Out_co]):
 
         `deadline_s` and `budget` replace the supervisor's for this run; `math.inf` seconds are no
         limit. `inputs` are files and folders that the workers' tools may read; `uploads` are more
-        of them, as names and bytes, which the journal keeps. `listener` is called with every event.
+        of them, as names and bytes, which the journal keeps. `batches` are what the template makes
+        tasks for, by name. `listener` is called with every event.
         `context` is for the workers and tools of this run, and is not stored. `origin` is stored
         with the run, for the program that resumes it.
         If neither the planner nor the team's template or offline code gives a sound plan, the

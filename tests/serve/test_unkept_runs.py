@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from leadhand import Supervisor
-from leadhand.run.erasing import DELETED
+from leadhand.run.service import DELETED
 from leadhand.serve import ServiceSettings
 from leadhand.serve.lifespan import prune
 from leadhand.serve.principals import origin_of

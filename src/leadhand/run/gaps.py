@@ -223,14 +223,6 @@ def confidence_of(confidence: int | None, state: RunState) -> int | None:
     return round(confidence * done / len(state.tasks))
 
 
-def missing_part(gaps: Sequence[Gap]) -> str:
-    """The part of an answer's text that lists its gaps; empty if it has none."""
-    if not gaps:
-        return ""
-    lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _shown)}" for gap in gaps)
-    return f"{MISSING_HEADING}\n\n" + "\n".join(lines)
-
-
 def reason(gap: Gap, shown: Callable[[str], str]) -> str:
     """Why there is a gap; `shown` makes one safe line of untrusted text."""
     why = shown(gap.why)
@@ -251,7 +243,8 @@ def _shown(text: str) -> str:
 def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
     """An answer's text with its gaps before it, where no reader overlooks them, then `contact`."""
     if gaps:
-        missing = missing_part(gaps)
+        lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _shown)}" for gap in gaps)
+        missing = "\n".join((f"{MISSING_HEADING}\n", *lines))
         text = f"{missing}\n\n{FOUND_HEADING}\n\n{text}" if text.strip() else missing
     return text if contact is None else f"{text}\n\n{contact}"
 

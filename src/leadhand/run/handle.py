@@ -56,16 +56,13 @@ class Run(Generic[C, Out_co]):
         work = self._work
         if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
             await self._host.callers.until_ended(self.id, work)
-            return self._result(work)
-        try:
-            return await self._host.answer(self.id)
-        except (InputError, RunInterrupted):
-            # A journal in memory keeps a limited number of runs.
-            if work is None or not work.done():
-                raise
-            return self._result(work)
-
-    def _result(self, work: Work) -> Answer:
+        else:
+            try:
+                return await self._host.answer(self.id)
+            except (InputError, RunInterrupted):
+                # A journal in memory keeps a limited number of runs.
+                if work is None or not work.done():
+                    raise
         if work.cancelled():
             raise RunInterrupted(self.id, "its program cancelled it; resume it")
         return work.result()

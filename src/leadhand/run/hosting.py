@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -55,10 +56,8 @@ from leadhand.run.waiting import (
     INBOX_POLL_S,
     Callers,
     HeldRuns,
-    answer_so_far,
     answer_within,
     joined_answer,
-    new_run_id,
     rested_answer,
 )
 
@@ -146,11 +145,13 @@ class RunHost:
             if new.if_exists == "error":
                 raise RunExists(run_id)
             if events := await self.journal.events(run_id):
-                stored = StoredRun.of(run_id, events)
-                check_same_run(stored.state, self.team.name, text, settings.fingerprint)
+                state = StoredRun.of(run_id, events).state
+                check_same_run(state, self.team.name, text, settings.fingerprint)
                 if new.if_exists == "join":
                     return await self.join(run_id, new)
-                return answer_so_far(stored)
+                if answer := state.answer or state.waiting:
+                    return answer
+                raise RunExists(run_id, "it has no answer yet")
             # Its first event is still to come, or its process ended before that.
             await asyncio.sleep(INBOX_POLL_S)
 
@@ -159,7 +160,7 @@ class RunHost:
         if new.request is None and new.plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if new.run_id is None:
-            return new_run_id(self.clock.now())
+            return f"run-{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         check_run_id(new.run_id)
         return new.run_id
 

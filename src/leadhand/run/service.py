@@ -5,6 +5,8 @@ rehearsal goes the same way with a model in memory, and calls nothing of the use
 """
 
 import asyncio
+import datetime as dt
+import json
 import logging
 import secrets
 import sys
@@ -29,19 +31,17 @@ from leadhand.errors import (
     JournalError,
     LeadhandError,
     ModelError,
-    PlanError,
     RunInterrupted,
     RunTaken,
 )
 from leadhand.journal.store_journal import MemoryJournal
 from leadhand.planners.routing import plan_or_default
-from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import all_teams
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
+from leadhand.run.admission import check_own_plan, settle, spent_in
 from leadhand.run.answer_step import cancel_stored
 from leadhand.run.contexts import MAX_UNRESTORED, ContextRules
-from leadhand.run.erasing import erase
 from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
@@ -117,21 +117,19 @@ async def plan(host: RunHost, new: RunOptions) -> Plan:
         async with asyncio.timeout(settings.deadline_s):
             async with host.roles(recorder, request, inputs=inputs) as roles:
                 plan = await plan_or_default(roles.planner, request, host.team)
-                plan = with_chosen_tools(plan, host.team)
     except TimeoutError as error:
         why = f"the planner gave no plan within {settings.deadline_s:g} s"
         raise ModelError(why, transient=True) from error
-    found = check(plan, host.team, request=request.text, earlier=request.earlier)
-    problems = errors_in(found)
-    if problems:
-        raise PlanError(problems)
-    return plan
+    check_own_plan(plan, host.team, request)
+    return with_chosen_tools(plan, host.team)
 
 
 ShutdownMode = Literal["interrupt", "cancel"]
 """What a shutdown does to runs that do not end in time: stop them so that another process can
 resume them, or have them give an answer, `status: cancelled`."""
 SHUT_DOWN = "the supervisor was shut down"
+DELETED = "deleted/"
+"""How the keys of lines about deleted runs begin; then follow the time and the run's id."""
 
 _log = logging.getLogger("leadhand")
 
@@ -166,6 +164,37 @@ async def delete(
     for id in {*ids} - {*gone}:
         if (holder := await journal.holder(id)) is not None:  # it was resumed meanwhile
             raise RunTaken(id, holder)
+    return gone
+
+
+async def erase(
+    journal: Journal,
+    run_ids: Sequence[str],
+    *,
+    by: str,
+    at: dt.datetime,
+    before: dt.datetime | None = None,
+) -> list[str]:
+    """Delete these runs, except held ones, on behalf of `by`; returns the ids of the deleted. With
+    `before`, only those whose last event is older."""
+    audited = hasattr(getattr(journal, "store", journal), "swap_note")
+    lines: dict[str, tuple[str, bytes, StoredRun]] = {}
+    for run_id in run_ids if audited else ():
+        stored = StoredRun(run_id)
+        with suppress(JournalError):  # of a damaged run only the id is known
+            stored.replace(await journal.events(run_id))
+        state = stored.state
+        status = state.status(held=False, asks=bool(state.questions))
+        line = {"run_id": run_id, "team": state.team, "status": status, "at": at.isoformat()}
+        key, note = f"{DELETED}{at.isoformat()}/{run_id}", json.dumps({**line, "by": by}).encode()
+        await journal.swap_note(key, None, note)
+        lines[run_id] = key, note, stored
+    gone = [*await journal.delete(run_ids, before=before)]
+    for run_id, (key, note, stored) in lines.items():
+        if run_id in gone:
+            await settle(journal, run_id, stored.state.accounts, spent_in(stored.events))
+        else:
+            await journal.swap_note(key, note, None)
     return gone
 
 

@@ -112,45 +112,28 @@ class RunSettings:
 
 
 class RunArguments(TypedDict, Generic[C], total=False):
-    """What a run may be given each time that it is started or resumed."""
+    """What a run may be given each time that it is started or resumed; see `Supervisor.start`."""
 
     deadline_s: float | None
-    """Seconds to the answer, from now; `math.inf`: no limit."""
     budget: Budgets
-    """What the whole run may spend, including what it has spent; and budgets that it shares."""
     context: C | None
-    """For the run's workers and tools; it is not stored."""
     batches: Batches | None
-    """What the template makes tasks for, by name."""
     listener: "Listener | None"
-    """Called with every event as it happens."""
 
 
 class StartArguments(RunArguments[C], total=False):
-    """What a run may be given when it is started."""
+    """What a run may be given when it is started; see `Supervisor.start`."""
 
     plan: Plan | None
-    """A plan of your own, for which no planner is asked."""
     amend: bool
-    """Whether that plan may be amended."""
     run_id: str | None
-    """An id of your own, which makes the call repeatable."""
     if_exists: IfExists
-    """What happens if there is a run with that id."""
     inputs: Sequence[str | Path]
-    """Files and folders that the workers' tools may read."""
     uploads: Mapping[str, bytes]
-    """Files by name, kept in the journal, so that any process can resume the run; further inputs.
-    """
     origin: Mapping[str, JsonValue] | None
-    """Stored with the run, for the program that resumes it."""
     after: str | None
-    """The id of the run that this one follows."""
     approve: Collection[Occasion] | None
-    """When a person is asked, instead of when the supervisor says."""
     earlier: Sequence[EarlierRun]
-    """A conversation that it follows, before `after`, the latest exchange first; a long one is cut.
-    """
 
 
 def check_known(call: str, given: Mapping[str, object], known: type) -> None:

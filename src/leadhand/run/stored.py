@@ -193,9 +193,10 @@ def failed_for_good(state: RunState) -> tuple[str, ...]:
 def tasks_from(state: RunState, task_id: str) -> tuple[str, ...]:
     """The task and its descendants, in plan order. Raises `InputError` for an unknown task."""
     if task_id not in state.tasks:
-        raise InputError(
-            f"run {state.run_id!r} has no task {task_id!r}: {_known_tasks(state, task_id)}"
+        known = (
+            f"there are {', '.join([*state.tasks][:10])}" if state.tasks else "it has no plan yet"
         )
+        raise InputError(f"run {state.run_id!r} has no task {task_id!r}: {known}")
     after = dependants([task.task for task in state.tasks.values()])
     found = {task_id} | descendants(after, task_id)
     return tuple(id for id in state.tasks if id in found)
@@ -242,19 +243,6 @@ def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:
     """Whether every result that the task lacks would come from one of `found`, or is to come."""
     needs = {id: state.tasks[id] for id in task.depends_on}
     return all(id in found or one.status in ("completed", "pending") for id, one in needs.items())
-
-
-def _known_tasks(state: RunState, task_id: str) -> str:
-    parts = [id for id in state.tasks if id.startswith(f"{task_id}.")]
-    if task_id in state.retired and parts:
-        return f"it was split into {', '.join(parts)}"
-    if task_id in state.retired:
-        return "it was dropped from the plan"
-    ids = [*state.tasks]
-    if not ids:
-        return "it has no plan yet"
-    shown = ", ".join(ids[:10])
-    return f"there are {shown}" + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 
 
 # Follow-ups

@@ -5,16 +5,14 @@ resumes it if it was interrupted, or if a reply came that it has not read.
 """
 
 import asyncio
-import datetime as dt
 import logging
-import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from leadhand.contracts.answer import Answer
-from leadhand.errors import JournalError, RunExists, RunInterrupted, RunTaken
+from leadhand.errors import JournalError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.questions import unread_replies
 from leadhand.run.stored import StoredRun
@@ -170,13 +168,6 @@ async def rested_answer(journal: Journal, held: "HeldRuns", run_id: str) -> Answ
     return answer
 
 
-def answer_so_far(stored: StoredRun) -> Answer:
-    """The answer that a run has. Raises `RunExists` if it has none yet."""
-    if (answer := stored.state.answer or stored.state.waiting) is None:
-        raise RunExists(stored.run_id, "it has no answer yet")
-    return answer
-
-
 async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
     """Raises `JournalError` after `limit_s`."""
     timeout = asyncio.timeout(limit_s)
@@ -189,10 +180,6 @@ async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
         raise JournalError(
             f"the journal did not answer within {limit_s:g} s: try again once it does"
         ) from None
-
-
-def new_run_id(now: dt.datetime) -> str:
-    return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 INBOX_POLL_S = 0.5

@@ -12,7 +12,7 @@ from types import FrameType
 
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
-from leadhand.run.erasing import erase
+from leadhand.run.service import erase
 from leadhand.serve.service import DRAINING_S, UNKEPT, Service
 
 FINISHED = ("complete", "partial", "failed", "cancelled")

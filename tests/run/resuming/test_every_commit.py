@@ -88,16 +88,9 @@ def test_a_task_is_done_again_with_all_that_depends_on_it_and_nothing_else() -> 
     assert {given.attempt for given in again.given} == {1}
 
 
-@pytest.mark.parametrize(
-    ("task_id", "why"),
-    [
-        ("nowhere", "has no task 'nowhere': there are start, c0-0"),
-        ("large-1", "was split into large-1.1, large-1.2"),
-        ("unneeded", "was dropped from the plan"),
-    ],
-)
-def test_a_task_that_is_not_there_any_more_can_not_be_done_again(task_id: str, why: str) -> None:
+@pytest.mark.parametrize("task_id", ["nowhere", "large-1", "unneeded"])
+def test_a_task_that_is_not_there_any_more_can_not_be_done_again(task_id: str) -> None:
     journal = Stops()
     run_virtual(supervisor(Workshop(), journal).run(plan=plan(), amend=True, run_id=RUN))
-    with pytest.raises(InputError, match=why):
+    with pytest.raises(InputError, match=f"has no task '{task_id}': there are start, c0-0"):
         run_virtual(resumed(supervisor(Workshop(), journal), RUN, from_task=task_id))

@@ -149,7 +149,7 @@ def prune(
     from leadhand.cli.duration import parse_duration
     from leadhand.cli.home import run_folder, shown_home
     from leadhand.journal.store_journal import StoreJournal
-    from leadhand.run.erasing import erase
+    from leadhand.run.service import erase
 
     try:
         age = dt.timedelta(seconds=parse_duration(older_than))
