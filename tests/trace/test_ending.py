@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.run.gaps import gaps_of, missing_part, with_gaps, without_gaps
+from leadhand.run.gaps import gaps_of, with_gaps, without_gaps
 from leadhand.state.fold import RunState, TaskState
 from tests.plans.samples import nothing
 
@@ -47,7 +47,7 @@ def gaps(*whys: str) -> tuple[Gap, ...]:
 @pytest.mark.parametrize("why", HOSTILE)
 def test_a_workers_words_on_a_gap_are_one_line_that_does_nothing(why: str) -> None:
     """F16, F32"""
-    part = missing_part(gaps(why, "the file is gone"))
+    part = with_gaps("", gaps(why, "the file is gone"))
     assert part.count("\n") == 3
     made = [one.type for one in tokens(part)]
     assert [kind for kind in made if kind in ACTING] == ["heading_open"]
@@ -72,7 +72,7 @@ def test_a_forged_heading_is_no_heading_of_the_answer() -> None:
 @pytest.mark.parametrize("id", ["a`b", "``", "a\n## b", "a](https://evil.example)[", "<b>"])
 def test_the_name_of_a_task_is_code_whatever_it_holds(id: str) -> None:
     """F16, F32"""
-    part = missing_part((Gap(task_id=id, why="burnt"),))
+    part = with_gaps("", (Gap(task_id=id, why="burnt"),))
     assert part.startswith(f"{MISSING_HEADING}\n\n- `")
     made = tokens(part)
     (name,) = [one.content for one in made if one.type == "code_inline"]
@@ -82,16 +82,16 @@ def test_the_name_of_a_task_is_code_whatever_it_holds(id: str) -> None:
 
 def test_an_ordinary_message_reads_as_it_was_written() -> None:
     said = "tool_error: search_docs: no such file 'a_b.txt' (attempt 3, 40 % done)"
-    assert missing_part(gaps(said)) == f"{MISSING_HEADING}\n\n- `t1`: {said}"
+    assert with_gaps("", gaps(said)) == f"{MISSING_HEADING}\n\n- `t1`: {said}"
 
 
 def test_a_gap_says_what_its_task_was_to_do_as_plain_text() -> None:
     """F16, F32"""
     lost = Gap(task_id="t2", why="ConnectionError: it is away", what="Look up the price.")
     said = "- `t2`: ConnectionError: it is away. It was to: Look up the price."
-    assert missing_part((lost,)) == f"{MISSING_HEADING}\n\n{said}"
+    assert with_gaps("", (lost,)) == f"{MISSING_HEADING}\n\n{said}"
     asking = Gap(task_id="t2", why="which price?", what="Look <b>it</b> up\n\n# now")
-    made = tokens(missing_part((asking,)))
+    made = tokens(with_gaps("", (asking,)))
     assert [one.type for one in made if one.type in ACTING] == ["heading_open"]
     assert "which price? It was to: Look <b>it</b> up # now" in "".join(
         one.content for one in made if one.type == "text"
@@ -125,6 +125,6 @@ def test_without_gaps_is_the_inverse_of_with_gaps(
 @given(st.lists(TEXTS, min_size=1, max_size=3))
 def test_whatever_is_said_there_is_one_list_of_gaps_and_nothing_else(whys: list[str]) -> None:
     """F16, F32"""
-    made = [one.type for one in tokens(missing_part(gaps(*whys)))]
+    made = [one.type for one in tokens(with_gaps("", gaps(*whys)))]
     assert [kind for kind in made if kind in ACTING] == ["heading_open"]
     assert made.count("list_item_open") == len(whys)

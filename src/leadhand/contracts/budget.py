@@ -10,7 +10,7 @@ from pydantic import FiniteFloat
 from leadhand.contracts.data import argument, check_fields
 from leadhand.errors import InputError
 
-N = TypeVar("N", int, float)
+L = TypeVar("L", "Budget", "Rate")
 _Count = Annotated[int, Ge(1)]
 
 LimitName = Literal["deadline_s", "budget"]
@@ -46,12 +46,7 @@ class Budget:
 
     def tightened(self, other: "Budget") -> "Budget":
         """The lower one of each amount."""
-        return dataclasses.replace(
-            self,
-            usd=_least(self.usd, other.usd),
-            tokens=_least(self.tokens, other.tokens),
-            requests=_least(self.requests, other.requests),
-        )
+        return _tightened(self, other, "usd", "tokens", "requests")
 
 
 Budgets = Budget | Sequence[Budget] | None
@@ -86,12 +81,12 @@ class Rate:
 
     def tightened(self, other: "Rate") -> "Rate":
         """The stricter value of each field."""
-        return Rate(
-            rpm=_least(self.rpm, other.rpm),
-            tpm=_least(self.tpm, other.tpm),
-            concurrency=_least(self.concurrency, other.concurrency),
-        )
+        return _tightened(self, other, "rpm", "tpm", "concurrency")
 
 
-def _least(one: N | None, other: N | None) -> N | None:
-    return min((count for count in (one, other) if count is not None), default=None)
+def _tightened(one: L, other: L, *names: str) -> L:
+    values = {name: (getattr(one, name), getattr(other, name)) for name in names}
+    least = {
+        name: min((n for n in two if n is not None), default=None) for name, two in values.items()
+    }
+    return dataclasses.replace(one, **least)

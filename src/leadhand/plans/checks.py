@@ -119,6 +119,9 @@ def too_many_tasks(count: int, author: Author) -> Problem:
 def _described(plan: Plan, declared: Team, team: Team, author: Author) -> Iterator[Problem]:
     for found in planned_worker_problems(plan, declared, team):
         yield Problem("invalid_worker", found)
+    if not declared.tiers:
+        why = "the workers that the plan describes need a model, and there is none: name one"
+        yield Problem("no_model", why)
     # A person may drop the last task of a worker from a plan that runs.
     severity = "error" if author == "model" else "warning"
     for found in unused_workers(plan):

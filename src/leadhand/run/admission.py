@@ -52,12 +52,12 @@ async def admitted(
     *,
     team: Team,
     queue: RunQueue | None,
-    uploads: Mapping[str, bytes] | None = None,
     over: bool = False,
 ) -> RunSettings:
-    """Admit a run until `stack` closes; a new one with its `uploads`. Nothing is needed for one
-    that is `over`. Returns its settings with its turn, account and files. Raises `RunRefused`."""
+    """Admit a run until `stack` closes; a new one with its uploads. Nothing is needed for one that
+    is `over`. Returns its settings with its turn, account and files. Raises `RunRefused`."""
     new = not recorder.state.seq
+    uploads = settings.given.uploads if new and settings.given is not None else None
     if queue is not None and not over:
         turn = stack.enter_context(queue.place(settings.origin, may_refuse=new))
         settings = replace(settings, turn=turn)
@@ -67,7 +67,7 @@ async def admitted(
         settings = await stack.enter_async_context(budget)
     if uploads:
         await keep(journal, recorder.run_id, uploads)
-    if names := settings.uploads if new else recorder.state.uploads:
+    if names := tuple(uploads or recorder.state.uploads):
         files = await stack.enter_async_context(as_files(journal, recorder.run_id, names))
         settings = replace(settings, uploaded=files)
     return settings

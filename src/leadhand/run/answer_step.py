@@ -72,7 +72,7 @@ async def final_answer(context: StepContext) -> Answer:
         strategy = context.roles.synthesizer.name
         recorder.record(events.SynthesisStarted(**recorder.stamp(), strategy=strategy))
         synthesis, missing = await _synthesized(context, state.standing_plan or state.plan)
-        if context.breaks_down:  # in the plan around this one, other tasks have these ids
+        if context.roles.breaks_down:  # in the plan around this one, other tasks have these ids
             text = check_citations(synthesis.answer, known=state.tasks, given=()).text
             synthesis = synthesis.model_copy(update={"answer": text})
     synthesis = _with_conflicts(recorder, context.team, synthesis)
@@ -208,7 +208,7 @@ def _answer(
         conflicts = _redacted(conflicts, "about", "resolution", "why")
         reports = _redacted(reports, "error")
     # The gaps of a nested run are told in the run around it, with their path.
-    told = None if context is not None and context.breaks_down else contact
+    told = None if context is not None and context.roles.breaks_down else contact
     text = with_gaps(synthesis.answer, () if recorder.path else gaps, contact=told)
     return Answer(
         run_id=recorder.run_id,

@@ -27,42 +27,37 @@ _log = logging.getLogger("leadhand")
 
 
 def code_planner(role: Role) -> Planner | Decider:
-    return CodeDecider(role, role.run) if isinstance(role.run, Decider) else CodePlanner(role)
+    return CodeDecider(role) if isinstance(role.run, Decider) else CodePlanner(role)
 
 
 def code_synthesizer(role: Role) -> Synthesizer:
     return role.run if isinstance(role.run, Synthesizer) else CodeSynthesizer(role)
 
 
-class CodePlanner:
+class _Code:
     def __init__(self, role: Role) -> None:
-        self.name = code_name(role)
-        self._who, self._function = planner_title(role), getattr(role.run, "plan", role.run)
+        self.name, self._role = code_name(role), role
 
+
+class CodePlanner(_Code):
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        return await _made(Plan, self._who, self._function, request, team)
+        function = getattr(self._role.run, "plan", self._role.run)
+        return await _made(Plan, planner_title(self._role), function, request, team)
 
 
-class CodeDecider:
-    def __init__(self, role: Role, decider: Decider) -> None:
-        self.name = code_name(role)
-        self._who, self._decider = planner_title(role), decider
-
+class CodeDecider(_Code):
     async def decide(
         self, now: Round, *, problems: Callable[[Decision], Sequence[str]]
     ) -> Decision:
-        decide = functools.partial(self._decider.decide, problems=problems)
-        return await _made(Decision, self._who, decide, now)
+        decide = functools.partial(cast("Decider", self._role.run).decide, problems=problems)
+        return await _made(Decision, planner_title(self._role), decide, now)
 
 
-class CodeSynthesizer:
+class CodeSynthesizer(_Code):
     calls_model = False
 
-    def __init__(self, role: Role) -> None:
-        self.name, self._function = code_name(role), role.run
-
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        return await _made(Synthesis, self.name, self._function, plan, results)
+        return await _made(Synthesis, self.name, self._role.run, plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         return merge(plan, results)  # the function has failed

@@ -28,7 +28,6 @@ from leadhand.ports import Journal
 from leadhand.run.settings import RESERVE, RunSettings
 
 if TYPE_CHECKING:
-    from leadhand.planners.levels import Level
     from leadhand.run.people import People
     from leadhand.run.roles import Roles
 
@@ -112,15 +111,9 @@ class StepContext:
     late: bool = field(init=False, default=False)
     is_nested: bool = field(init=False)
     """Whether this run does a task of another run."""
-    level: "Level | None" = field(init=False)
-    """The place of the plan, if the planner is recursive."""
-    breaks_down: bool = field(init=False)
-    """Whether the plan breaks down a task of the plan around it."""
 
     def __post_init__(self) -> None:
         self.is_nested = bool(self.recorder.path)
-        self.level = self.roles.level
-        self.breaks_down = self.level is not None and self.level.is_nested
         limit_s = self.settings.deadline_s
         if limit_s is not None:
             by_model = self.roles.synthesizer.calls_model
@@ -174,16 +167,6 @@ class StepContext:
         """Use all the time for work: the synthesis calls no model."""
         self.work_ends_s = self.due_s
         self.recorder.wait_for_commits_until(self.work_ends_s)
-
-    def give_up_models(self, why: str) -> bool:
-        """Have code in all roles, here and in the runs around this one.
-
-        Returns false, and changes nothing, if a worker has no offline code.
-        """
-        given_up = self.roles.give_up_models()
-        if given_up:
-            self.roles.offline_switch.switch_on_everywhere(why)
-        return given_up
 
 
 async def run_until(

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import logging
-import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -36,7 +35,6 @@ from leadhand.run.settings import (
     OnFinished,
     RunOptions,
     RunSettings,
-    absolute,
     request_of,
 )
 from leadhand.run.stored import (
@@ -58,6 +56,7 @@ from leadhand.run.waiting import (
     HeldRuns,
     answer_within,
     joined_answer,
+    new_run_id,
     rested_answer,
 )
 
@@ -110,28 +109,18 @@ class RunHost:
         if self.contexts.type is not None:
             self.contexts.check_new(new.context)
         await self.find_models()
-        settings = new.settings(self.settings)
         goal = new.plan.goal if new.plan is not None else ""
         text = new.request if new.request is not None else goal
         request, inputs = request_of(text, new.inputs, new.batches)
-        settings = replace(
-            settings,
-            inputs=absolute(new.inputs),
-            uploads=tuple(new.uploads or ()),
-            origin=new.origin or {},
-            amend=new.plan is None or new.amend,
-            has_context=new.context is not None,
-            fingerprint=new.fingerprint(self.team.name, request),
-        )
+        fingerprint = new.fingerprint(self.team.name, request)
+        settings = replace(new.settings(self.settings), fingerprint=fingerprint)
         while True:
             answer: Answer | None = None
             async with AsyncExitStack() as stack:
                 if await self._is_new(run_id, settings.opening_s, stack):
                     recorder = self._recorder(StoredRun(run_id), new, since_s)
                     parts = (stack, self.journal, recorder, settings)
-                    settings = await admitted(
-                        *parts, team=self.team, queue=self.queue, uploads=new.uploads
-                    )
+                    settings = await admitted(*parts, team=self.team, queue=self.queue)
                     if settings.uploaded:
                         files = (*new.inputs, *settings.uploaded)
                         request, inputs = request_of(text, files, new.batches)
@@ -146,7 +135,7 @@ class RunHost:
                 raise RunExists(run_id)
             if events := await self.journal.events(run_id):
                 state = StoredRun.of(run_id, events).state
-                check_same_run(state, self.team.name, text, settings.fingerprint)
+                check_same_run(state, self.team.name, text, fingerprint)
                 if new.if_exists == "join":
                     return await self.join(run_id, new)
                 if answer := state.answer or state.waiting:
@@ -160,7 +149,7 @@ class RunHost:
         if new.request is None and new.plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if new.run_id is None:
-            return f"run-{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+            return new_run_id(self.clock.now())
         check_run_id(new.run_id)
         return new.run_id
 

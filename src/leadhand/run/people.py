@@ -29,6 +29,7 @@ from leadhand.run.questions import (
     expired_reply,
     names_calls,
     occasions_of,
+    place,
     question_about,
     questions_asked,
     reply_of,
@@ -147,10 +148,6 @@ class People:
             return reply
         finally:
             self.hold(waits=False)
-
-    def _key(self, id: str | None) -> str | None:
-        path = self._recorder.path
-        return f"{path}{id}" if id is not None else path.rstrip("/") or None
 
     def post_question(
         self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
@@ -298,7 +295,7 @@ class People:
             )
         )
         await self._recorder.commit()
-        message = self._first._replies.pop(self._key(id), None)
+        message = self._first._replies.pop(place(id, self._recorder.path), None)
         if message is not None:
             await self._journal.drop(message)
 

@@ -39,7 +39,6 @@ from leadhand.run.work_step import EarlyStart
 _log = logging.getLogger("leadhand")
 
 QUESTION = "Is this plan to be carried out?"
-_NO_MODEL = "the workers that the plan describes need a model, and there is none: name one"
 PLANNING_SHARE = 0.4
 """The share of the time for work that planning may take if the team has a plan without a model."""
 
@@ -74,7 +73,7 @@ async def planned(
     Tasks that started `early` and are in the plan go on; others are cancelled. The run has no plan
     afterwards if it was stopped, waits for an approval, or for the reason `context.unplanned`.
     """
-    recorder, team = context.recorder, context.team
+    recorder = context.recorder
     known = recorder.state.proposed
     if recorder.state.proposed_by == IN_DOUBT and _question(context) is None:
         # It was to be put to a person, whom the resumed run can't ask.
@@ -85,7 +84,12 @@ async def planned(
     if proposed is None:
         return
     routed = recorder.state.proposed_by in BY_ROUTER
-    problems = await _checked(context, proposed, request, found, known=known is not None)
+    problems = _problems(context, proposed, request) if found is None else found
+    if errors := errors_in(problems):
+        if known is None:  # a known one stays, so that the team can go back to what it was
+            _reject(context, *(problem.message for problem in errors))
+            await recorder.commit()
+        raise PlanError(errors)
     was_asked = _question(context) is not None
     approved = await _approved(context, proposed, request)
     if approved is None:
@@ -95,7 +99,7 @@ async def planned(
         reply = recorder.state.reply
         by = ROUTER if reply is not None and reply.verdict == "declined" else "person"
         recorder.record(events.PlanProposed(**stamp, plan=approved, by=by))
-        problems = check(approved, team, request=request.text, earlier=request.earlier)
+        problems = _problems(context, approved, request)
     await early.drop_others(approved)
     # The intents of a routed plan are the request, word for word.
     noted = [one for one in problems if not routed or one.code != "vague_intent"]
@@ -145,7 +149,7 @@ async def _proposed(
 
 async def _asked(context: StepContext, request: PlanRequest) -> _Made:
     recorder, team = context.recorder, context.team
-    level = context.level
+    level = context.roles.level
     if level is not None and level.tasks_left <= 0:
         return _Made(why=no_tasks_left())
     try:
@@ -158,7 +162,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> _Made:
             plan = await context.active.unless_stopped(work, until_s=until_s)
         if plan.workers:
             plan = with_chosen_tools(plan, team)
-        found = check(plan, team, request=request.text, earlier=request.earlier)
+        found = _problems(context, plan, request)
         errors = errors_in(found)
         # Other levels may have planned meanwhile.
         errors += level.problems(plan) if level is not None else ()
@@ -223,7 +227,7 @@ async def _by_template(context: StepContext, request: PlanRequest, failure: _Mad
     # What kept the planner from its model keeps every role from that model.
     role = context.team.planner
     by_tier = not failure.problems and role.model is None and role.run is None
-    if by_tier and context.give_up_models(failure.why):
+    if by_tier and context.roles.give_up_models(failure.why):
         context.drop_reserve()
     return _Made(plan)
 
@@ -233,15 +237,14 @@ def _whole(context: StepContext, request: PlanRequest, failure: _Made) -> _Made:
     worker, else each worker that a model does, unless it is known to change things; no plan if no
     model plans."""
     team, roles = context.team, context.roles
-    if context.breaks_down or team.planner.run is not None or roles.own.planner is not None:
+    if context.roles.breaks_down or team.planner.run is not None or roles.own.planner is not None:
         return failure
     router = Router(team)
     opinions = (*router.by_code(request.text), router.default)
     each = [one.name for one in team.workers if uses_model(one) and one.read_only is not False]
     names = next((one.workers for one in opinions if one.workers), each)
     plan = routed_plan(request, names, team)
-    errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
-    return failure if errors else _Made(plan)
+    return failure if errors_in(_problems(context, plan, request)) else _Made(plan)
 
 
 def _until_s(context: StepContext) -> float | None:
@@ -260,35 +263,11 @@ def _has_template(context: StepContext) -> bool:
     team = context.team
     offline = bool(team.workers) and all(one.offline is not None for one in team.workers)
     each = offline and team.planner.run is None
-    return not context.breaks_down and (bool(team.template) or each)
+    return not context.roles.breaks_down and (bool(team.template) or each)
 
 
-async def _checked(
-    context: StepContext,
-    plan: Plan,
-    request: PlanRequest,
-    found: Sequence[Problem] | None,
-    *,
-    known: bool,
-) -> list[Problem]:
-    """The warnings about a plan that were not `found` before. Raises `PlanError` if it has errors.
-
-    A plan that was `known` before the run was resumed stays proposed, so that the team can go back
-    to what it was.
-    """
-    if found is not None and not plan.workers:
-        return [*found]
-    problems = tuple(found or ())
-    if found is None:
-        problems = check(plan, context.team, request=request.text, earlier=request.earlier)
-    if plan.workers and not context.team.tiers:
-        problems = (*problems, Problem("no_model", _NO_MODEL))
-    if errors := errors_in(problems):
-        if not known:
-            _reject(context, *(problem.message for problem in errors))
-            await context.recorder.commit()
-        raise PlanError(errors)
-    return [*problems]
+def _problems(context: StepContext, plan: Plan, request: PlanRequest) -> tuple[Problem, ...]:
+    return check(plan, context.team, request=request.text, earlier=request.earlier)
 
 
 async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> Plan | None:
@@ -301,8 +280,7 @@ async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> P
 
     def problems(given: Plan) -> list[str]:
         given = with_chosen_tools(given, context.team)
-        found = errors_in(check(given, context.team, request=request.text, earlier=request.earlier))
-        return [problem.message for problem in found]
+        return [problem.message for problem in errors_in(_problems(context, given, request))]
 
     since_s = recorder.elapsed_s()
     patiently = context.is_nested  # the run around it may have more to do

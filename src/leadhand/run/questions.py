@@ -44,7 +44,7 @@ def question_about(state: RunState, id: str | None, path: str) -> Question:
     event, task = state.questions[id], state.tasks[id] if id is not None else None
     route = id is None and state.proposed_by == IN_DOUBT
     return Question(
-        task_id=f"{path}{id}" if id is not None else path.rstrip("/") or None,
+        task_id=place(id, path),
         text=event.question,
         plan=state.proposed if id is None else None,
         call=task is not None
@@ -54,6 +54,11 @@ def question_about(state: RunState, id: str | None, path: str) -> Question:
         workers=_listed(event.question) if route else (),
         expires_at=event.expires_at,
     )
+
+
+def place(id: str | None, path: str) -> str | None:
+    """A task, or without `id` the plan of the run with that `path`, as questions name it."""
+    return f"{path}{id}" if id is not None else path.rstrip("/") or None
 
 
 def _listed(question: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,19 +30,12 @@ MAX_EVENTS = 1_000
 """Events that wait for a slow reader; if there are more, it reads them from the journal."""
 
 
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """That of this thread; None without one."""
-    with contextlib.suppress(RuntimeError):
-        return asyncio.get_running_loop()
-    return None
-
-
 class News:
     """The new events of one run of this process, for one reader. Any thread may add to it."""
 
     def __init__(self, *, deltas: bool) -> None:
         self.deltas = deltas
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._events: list[Event] = []
         self._texts = deque[TextDelta]()
         self._dropped: set[tuple[str | None, str]] = set()
@@ -69,7 +63,7 @@ class News:
             yield self._texts.popleft()
 
     def wake(self) -> None:
-        if self._loop is running_loop():  # a turn of a busy loop sooner, and without its pipe
+        if threading.get_ident() == self._thread:  # a turn of the loop sooner, without its pipe
             self._arrived.set()
             return
         with contextlib.suppress(RuntimeError):  # the reader's loop has ended

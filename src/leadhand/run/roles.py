@@ -116,8 +116,7 @@ class Roles:
         self.synthesizer = self._made(self.own.synthesizer) or self._synthesizer()
         self._find_help(router)
         # What counts is the synthesis of the first plan: a nested plan may have one result only.
-        breaks_down = self.level is not None and self.level.is_nested
-        if self.account is not None and self.synthesizer.calls_model and not breaks_down:
+        if self.account is not None and self.synthesizer.calls_model and not self.breaks_down:
             self.account.keep_for_synthesis()
 
     def take(self, team: Team) -> None:
@@ -144,13 +143,15 @@ class Roles:
             offline_switch=self.offline_switch,
         )
 
-    def give_up_models(self) -> bool:
-        """Have code in the remaining roles; false, with no change, if a worker has none."""
+    def give_up_models(self, why: str) -> bool:
+        """Have code in all roles, here and in the runs around this one; false, with no change, if
+        a worker has none."""
         if not all(callable(one.run) or one.offline is not None for one in self.team.workers):
             return False
         if self.synthesizer.calls_model:
             self.synthesizer = Merge()
         self.remedies = _routed(self._router(), None)
+        self.offline_switch.switch_on_everywhere(why)
         return True
 
     def nested(
@@ -180,6 +181,11 @@ class Roles:
         )
 
     @property
+    def breaks_down(self) -> bool:
+        """Whether the plan breaks down a task of the plan around it."""
+        return self.level is not None and self.level.is_nested
+
+    @property
     def fence(self) -> Fence:
         return Fence(self.nonce)
 
@@ -188,8 +194,7 @@ class Roles:
 
     def _planner(self, router: Router | None) -> Planner:
         team, kind = self.team, KINDS[self.team.planner.kind]
-        is_nested = self.level is not None and self.level.is_nested
-        planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
+        planner: Planner = NoSubplanner() if self.breaks_down else TemplatePlanner()
         if kind.maker is not None and (team.tiers or team.planner.model):
             planner = LatePlanner()
             if self.caller is not None:

@@ -21,7 +21,7 @@ from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
 from leadhand.run.context import NESTED_GRACE, StepContext, stop_recorded
 from leadhand.run.plan_step import planned
-from leadhand.run.settings import RunSettings
+from leadhand.run.settings import RunOptions, RunSettings, absolute
 from leadhand.run.stored import is_over, prompts_changed, tasks_left
 from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState
@@ -65,6 +65,7 @@ def run_started(
     nonce: str,
     prompts: str,
 ) -> events.RunStarted:
+    new = settings.given or RunOptions()
     return events.RunStarted(
         **recorder.stamp(),
         team=team.name,
@@ -75,14 +76,14 @@ def run_started(
         budget=settings.budget,
         accounts={**settings.accounts},
         own_limits=settings.own_limits,
-        inputs=settings.inputs,
-        uploads=settings.uploads,
+        inputs=absolute(new.inputs),
+        uploads=tuple(new.uploads or ()),
         after=request.after,
         approve=settings.approve,
         nonce=nonce,
         origin={**settings.origin},
-        amend=settings.amend,
-        has_context=settings.has_context,
+        amend=new.plan is None or new.amend,
+        has_context=new.context is not None,
         prompts=prompts,
         fingerprint=settings.fingerprint,
     )

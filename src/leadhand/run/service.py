@@ -258,10 +258,9 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
     try:
         resume = partial(host.resume, run_id, options, stored=stored)
         await host.callers.begin(run_id, resume, options.under_way)
-    except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
-        return False
     except LeadhandError as error:
-        _log.warning("resuming run %s: %s", run_id, error)
+        if not isinstance(error, RunTaken | RunInterrupted):  # another was faster; or a shutdown
+            _log.warning("resuming run %s: %s", run_id, error)
         return False
     except Exception:  # `restore` is the program's own code
         _log.exception("run %s can't be resumed", run_id)

@@ -72,15 +72,10 @@ class RunSettings:
     """These, by the keys of the notes from which it has reserved."""
     own_limits: tuple[LimitName, ...] = ()
     """Which of these two the run was given itself: the others are its supervisor's."""
-    inputs: tuple[str, ...] = ()
-    uploads: tuple[str, ...] = ()
-    """The names of uploaded files."""
+    given: "RunOptions | None" = None
+    """What its caller gave; `None`: it is a nested run."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the program that started the run needs to set it up again."""
-    amend: bool = True
-    """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
-    has_context: bool = False
-    """Whether the run has a context, which itself is not kept."""
     fingerprint: str = ""
     """A digest of what was asked for."""
     approve: tuple[Occasion, ...] | None = None
@@ -100,7 +95,6 @@ class RunSettings:
             state.budget if "budget" in own else self.budget,
             (*self.shared, *state.accounts.values()),
             own_limits=own,
-            inputs=state.inputs,
             origin=state.origin,
             approve=state.approve,
         )
@@ -206,6 +200,8 @@ class RunOptions:
             budget=budget or default.budget,
             shared=(*default.shared, *shared),
             own_limits=own,
+            given=self,
+            origin=default.origin if self.origin is None else self.origin,
             approve=default.approve if self.approve is None else occasions(self.approve),
         )
 

@@ -5,10 +5,11 @@ resumes it if it was interrupted, or if a reply came that it has not read.
 """
 
 import asyncio
+import datetime as dt
 import logging
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from leadhand.contracts.answer import Answer
@@ -25,26 +26,20 @@ T = TypeVar("T")
 _log = logging.getLogger("leadhand")
 
 
-@dataclass(slots=True, eq=False)
-class _Caller:
-    run_id: str
-    timeout: asyncio.Timeout
-    """Without a time: it interrupts the caller when the supervisor is shut down."""
-    ended: asyncio.Future[None]
-
-
 class Callers:
     """The program's calls that wait for runs, and the work that they begin, which lasts when they
     leave. All end when the supervisor is shut down."""
 
     def __init__(self) -> None:
         self.closed = False
-        self._callers: set[_Caller] = set()
+        self._callers: dict[asyncio.Future[None], tuple[str, asyncio.Timeout]] = {}
+        """By what is set at its end: a caller's run, and the timeout, at first without a time, that
+        interrupts it when the supervisor is shut down."""
         self._works: set[Work] = set()
         self._awaited: list[Work] = []
 
     def __contains__(self, run_id: object) -> bool:
-        return any(caller.run_id == run_id for caller in self._callers)
+        return any(waited == run_id for waited, _ in self._callers.values())
 
     def check_open(self, run_id: str) -> None:
         """Raises `RunInterrupted` if the supervisor was shut down."""
@@ -55,29 +50,28 @@ class Callers:
     async def waiting(self, run_id: str) -> AsyncGenerator[None]:
         """Raises `RunInterrupted`."""
         self.check_open(run_id)
-        timeout = asyncio.timeout(None)
-        caller = _Caller(run_id, timeout, asyncio.get_running_loop().create_future())
+        timeout, ended = asyncio.timeout(None), asyncio.get_running_loop().create_future()
         try:
             async with timeout:
-                self._callers.add(caller)
+                self._callers[ended] = run_id, timeout
                 yield
         except TimeoutError:
             if not timeout.expired():
                 raise
             raise RunInterrupted(run_id) from None
         finally:
-            self._callers.discard(caller)
-            caller.ended.set_result(None)
+            self._callers.pop(ended, None)
+            ended.set_result(None)
 
     async def wait(self, limit_s: float | None = None) -> None:
         if self._callers:
-            await asyncio.wait([caller.ended for caller in self._callers], timeout=limit_s)
+            await asyncio.wait([*self._callers], timeout=limit_s)
 
     async def interrupt(self) -> None:
         """End all waits with `RunInterrupted`, and return once they have ended."""
-        for caller in self._callers:
-            if caller.timeout.when() is None:  # another shutdown may be ending it already
-                caller.timeout.reschedule(asyncio.get_running_loop().time())
+        for _, timeout in self._callers.values():
+            if timeout.when() is None:  # another shutdown may be ending it already
+                timeout.reschedule(asyncio.get_running_loop().time())
         await self.wait()
 
     async def begin(
@@ -180,6 +174,10 @@ async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
         raise JournalError(
             f"the journal did not answer within {limit_s:g} s: try again once it does"
         ) from None
+
+
+def new_run_id(now: dt.datetime) -> str:
+    return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 INBOX_POLL_S = 0.5

@@ -162,7 +162,7 @@ class WorkStep:
 
     def _without_budget(self, scheduler: Scheduler, why: str) -> None:
         """Let code do the rest where it can; else start no more tasks, and let running ones end."""
-        if not self._context.give_up_models(why):
+        if not self._context.roles.give_up_models(why):
             scheduler.drain(why)
 
 

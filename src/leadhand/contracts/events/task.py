@@ -1,7 +1,7 @@
 """Events about one task: its attempts and calls, how they ended, and what was decided next."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import JsonValue
 
@@ -58,31 +58,30 @@ class TaskCompleted(AttemptEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEscalated(AttemptEvent):
-    type: Literal["task_escalated"] = "task_escalated"
-    reason: EscalationReason
+class IncompleteAttempt(AttemptEvent):
     message: str
     partial: Result | None = None
-    call: str | None = None
-    """The key of the tool call that a person has to allow first."""
     final: bool
     """True: there is no further attempt, and the task ends here; `decision` says why."""
     decision: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFailed(AttemptEvent):
+class TaskEscalated(IncompleteAttempt):
+    type: Literal["task_escalated"] = "task_escalated"
+    reason: EscalationReason
+    call: str | None = None
+    """The key of the tool call that a person has to allow first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFailed(IncompleteAttempt):
     type: Literal["task_failed"] = "task_failed"
     kind: FailureKind
-    message: str
-    partial: Result | None = None
     transient: bool = False
     """Whether the same attempt may succeed later, for example when a model is available again."""
     raised: Raised | None = None
     """The exception that caused it; the first event about the attempt has its traceback."""
-    final: bool
-    """True: there is no further attempt, and the task ends here; `decision` says why."""
-    decision: str
 
     @property
     def where(self) -> str | None:
@@ -94,10 +93,13 @@ class TaskFailed(AttemptEvent):
 class DecisionEvent(TaskEvent):
     """A decision about a task that did not complete."""
 
+    words: ClassVar[str] = ""
+    """The decision in a few words, for views, with fields of the event."""
+    reason: str
+
     @property
     def said(self) -> str:
-        """The decision in a few words, for views."""
-        raise NotImplementedError
+        return self.words.format(self)
 
     def changed(self, task: Task) -> Task:
         """The task as the next attempt gets it."""
@@ -109,12 +111,8 @@ class TaskRetried(DecisionEvent):
     """The same worker tries again, after `delay_s`. `attempt` is the one that failed."""
 
     type: Literal["task_retried"] = "task_retried"
+    words = "tried again after {0.delay_s:g} s"
     delay_s: float
-    reason: str
-
-    @property
-    def said(self) -> str:
-        return f"tried again after {self.delay_s:g} s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +121,6 @@ class TaskReassigned(DecisionEvent):
 
     type: Literal["task_reassigned"] = "task_reassigned"
     worker: str
-    reason: str
     second_opinion: bool = False
     """True: the first result is kept, and the better of the two is chosen."""
 
@@ -138,13 +135,9 @@ class TaskRefined(DecisionEvent):
     """The next attempt gets a rewritten intent. `attempt` is the one that failed."""
 
     type: Literal["task_refined"] = "task_refined"
+    words = "intent refined"
     old_intent: str
     new_intent: str
-    reason: str
-
-    @property
-    def said(self) -> str:
-        return "intent refined"
 
     def changed(self, task: Task) -> Task:
         return task.model_copy(update={"intent": self.new_intent})
@@ -155,13 +148,9 @@ class TierRaised(DecisionEvent):
     """The same worker tries with a stronger model. `attempt` is the one that failed."""
 
     type: Literal["tier_raised"] = "tier_raised"
+    words = "tier raised from {0.old_tier} to {0.new_tier}"
     old_tier: str
     new_tier: str
-    reason: str
-
-    @property
-    def said(self) -> str:
-        return f"tier raised from {self.old_tier} to {self.new_tier}"
 
     def changed(self, task: Task) -> Task:
         limits = task.limits.model_copy(update={"tier": self.new_tier})
@@ -176,7 +165,6 @@ class TaskSplit(DecisionEvent):
     parts: tuple[Task, ...]
     rewired: tuple[str, ...]
     """The tasks that waited for it and now wait for all its parts."""
-    reason: str
 
     @property
     def said(self) -> str:
@@ -193,7 +181,6 @@ class OpinionJudged(DecisionEvent):
     taken: Literal["first", "second"]
     second: Result
     """The first result is the partial one of the attempt before."""
-    reason: str
     by: Literal["judge", "code"] = "judge"
     """`code`: no judge could be asked. Older releases did not record it."""
 
