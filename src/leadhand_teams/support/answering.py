@@ -9,8 +9,8 @@ from leadhand_teams.shared.answers import added
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
 from leadhand_teams.shared.statements import Checked, Statement, check
-from leadhand_teams.support.escalator import ticket
-from leadhand_teams.support.library import SupportLibrary, library_of, signatures
+from leadhand_teams.support.escalator import reasons, ticket
+from leadhand_teams.support.library import OWN, SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
@@ -23,13 +23,11 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import blocks
+from leadhand_teams.support.sections import NEAR, blocks
 from leadhand_teams.support.troubleshooter import evidence_of
-from leadhand_teams.support.words import carrying, foreign, stems
+from leadhand_teams.support.words import DATA, carrying, foreign, stems
 
 _STRANGE = "Only requests in English are understood word for word"
-NEAR, MAYBE = 1.2, 2.0
-"""A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 
 
 class _Case(NamedTuple):
@@ -53,8 +51,11 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     triage = output_as(Triage, triaged.get("added")) if isinstance(triaged, dict) else None
     chosen = rerouted(brief, triage) if triage is not None else None
     brief = chosen or brief
-    diagnosis = output_as(Diagnosis, found.get("troubleshooter")) or Diagnosis()
     documented = output_as(Documented, found.get("documenter")) or Documented()
+    diagnosis = output_as(Diagnosis, found.get("troubleshooter")) or Diagnosis()
+    own = [one for one in diagnosis.ways if library.own or not one.ref.startswith(OWN)]
+    if own or documented.answered:  # What holds for any product may not hold for this one.
+        diagnosis = diagnosis.model_copy(update={"ways": tuple(own)})
     escalated = output_as(Ticket, found.get("escalator"))
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
@@ -75,8 +76,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         added=checked.kept,
         removed=len(checked.removed) + (triage is not None and chosen is None),
         own_knowledge=library.own,
+        unread=tuple(sorted(library.unread)),
     )
-    gaps = [f"not read: {one}" for one in sorted(library.unread)]
+    gaps = [] if output.answered else [f"not read: {one}" for one in output.unread]
     if strange and not checked.kept:
         gaps.append(_STRANGE)
     elif not output.answered and not (escalated or diagnosis.ways):
@@ -126,12 +128,13 @@ def _ticket(
 ) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
     person = next((one.person for one in diagnosis.ways if one.person), "")
-    solved = diagnosis.ways or documented.answered
+    may_help = documented.may_help and brief.kind == "question"
+    elsewhere = documented.unknown and not (documented.may_help or diagnosis.signs)
+    elsewhere = elsewhere and not foreign(brief.request)
+    solved = diagnosis.ways or documented.answered or may_help or elsewhere
     if solved and not person and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
-    if documented.searched:
-        tried.append(f"{documented.searched} sections of the documents were searched")
     made = ticket(brief, evidence_of(brief.request, library), tried=tried, why=person)
     urgent = any(one.severity == "urgent" for one in diagnosis.ways)
     return made.model_copy(update={"severity": "urgent"}) if urgent else made
@@ -142,48 +145,65 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
     is_open = feature or not (diagnosis.cause or route.primary == "escalator")
-    least = NEAR if feature else 0.01 if case.strange else MAYBE
-    offers = [(documented, is_open, least)]
-    offers += [(one, route.primary != "escalator", MAYBE) for one in documented.also]
+    near = case.strange or (feature and documented.score >= NEAR)
+    offers = [(documented, is_open and (near or documented.may_help))]
+    offers += [(one, route.primary != "escalator" and one.may_help) for one in documented.also]
+    offered = {
+        one.sections[0].ref: one
+        for one, fits in reversed(offers)
+        if one.sections and (one.answered or fits)
+    }
+    shown = [*reversed(offered.values())]
     before = "Until then: " if feature else "Perhaps this helps: "
     steps = {*carrying(stems(" ".join(diagnosis.steps)))}
-    shown = {
-        one.sections[0].ref: _documented(one, "" if one.answered else before, steps)
-        for one, may_help, least in reversed(offers)
-        if one.answered or (may_help and one.score >= least)
-    }
-    explained, found = [*reversed(shown.values())], [*_diagnosed(diagnosis)]
+    explained = [_documented(one, "" if one.answered else before, steps) for one in shown]
+    found = [*_diagnosed(diagnosis)]
     parts = explained + found if route.primary == "documenter" else found + explained
     if added:
         parts.insert(0, Section("", [Items([one.text for one in added])]))
     if case.made is not None and case.made.missing and not diagnosis.cause:
         lead = "Please answer what you can of this, so that we need not ask again:"
         parts.append(Section("Please send us", [lead, Items(case.made.missing)]))
-    return Report(title="", lead=_lead(case), sections=parts).markdown(title=False)
+    titles = " and ".join(f"“{one.sections[0].title}”" for one in shown)
+    opening = DATA["opening"]["person" if reasons(case.brief.request) else case.brief.kind]
+    first, *others = _lead(case, titles)
+    report = Report(title="", lead=["Hello,", f"{opening} {first}", *others], sections=parts)
+    return report.markdown(title=False)
 
 
-def _lead(case: _Case) -> list[str]:
-    """The direct answer, in one or two sentences."""
+def _lead(case: _Case, titles: str) -> list[str]:
+    """The direct answer, in one or two sentences; `titles` are those of the sections below it."""
     brief, diagnosis, documented, made = case.brief, case.diagnosis, case.documented, case.made
-    title = documented.sections[0].title if documented.sections else ""
+    about = [*reasons(brief.request), made.kind if made is not None else brief.kind]
+    person = next((one.person for one in diagnosis.ways if one.person), "")
+    passed = DATA["passed_on"][about[0]]
+    if about[0] == "feature" and made is not None:
+        passed += f" I noted it as “{made.title.partition(': ')[2] or made.title}”."
     if made is not None and "escalator" in (brief.route.primary, DESK_OF[brief.kind]):
-        there = f" What there is already is in “{title}”, below." if documented.answered else ""
-        return [f"This needs a person. {made.why_a_person}{there}"]
+        there = f"What there is already is in {titles}, below." if documented.answered else ""
+        lacks = "" if about[1:] or there else "Our documents have nothing that does this."
+        return [" ".join(filter(None, (lacks, passed, person, there)))]
     if case.strange:
-        near = " What comes nearest to yours is below." if title else ""
+        near = " What comes nearest to yours is below." if titles else ""
         return [f"{_STRANGE}.{near} A person has to look at it."]
+    also = [person or passed] if made is not None else []
     if documented.answered and (brief.route.primary == "documenter" or not diagnosis.cause):
-        return [f"This is described in “{title}”."]
+        return [f"This is described in {titles}, below.", *also]
     if diagnosis.cause:
         decides = diagnosis.asking.question if diagnosis.asking else ""
         which = f" One answer tells which: {decides}" if decides else ""
-        person = [f"A person is needed as well: {made.why_a_person}"] if made is not None else []
-        return [f"The likely cause: {diagnosis.cause}{which}", *person]
-    if diagnosis.asking is not None or diagnosis.steps:
-        return ["These steps narrow it down."]
-    if brief.kind == "bug":
-        return ["Nothing that we have on record explains this yet, so a person has to look at it."]
-    return ["Our documents do not answer this, so I pass it on to a person who can."]
+        return [f"The likely cause: {diagnosis.cause}{which}", *also]
+    if diagnosis.steps or diagnosis.asking is not None:
+        return [f"These steps {'narrow it down' if diagnosis.asking else 'should help'}.", *also]
+    if titles:
+        return [f"This may help: {titles}, below.", *(also or [DATA["otherwise"]])]
+    if documented.unknown and made is None:
+        names = " and ".join(f"“{one}”" for one in documented.unknown)
+        return [f"Our documents say nothing about {names}. {DATA['elsewhere']}"]
+    if made is not None and made.missing[:1] == (next(iter(DATA["asked"]["bug"])),):
+        return ["To help you, we need to know a little more.", *also]
+    known = "Nothing that we have on record explains this" if brief.kind == "bug" else ""
+    return [f"{known or 'Our documents do not answer this'}. {person or passed}"]
 
 
 def _diagnosed(found: Diagnosis) -> Iterator[Section]:

@@ -9,13 +9,14 @@ from typing import Final
 from leadhand import Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
-from leadhand_teams.support.sections import ANSWERS_FROM, blocks
+from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks
+from leadhand_teams.support.troubleshooter import concerned, evidence_of
 from leadhand_teams.support.words import pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _PART: Final = 900
-_FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.5, 0.7, 100, 4
+_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 2.0, 0.5, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:
@@ -33,29 +34,39 @@ def explain(handoff: Handoff) -> Result:
 def documented(request: str, library: SupportLibrary) -> Documented:
     """The section that fits a request best, and those that answer its other questions."""
     asked = [one.strip() for one in pattern("question").findall(request)[:_MOST_QUESTIONS]]
-    others = [one for one in asked if one != request.strip() and not pattern("problem").search(one)]
+    others = [
+        one
+        for one in asked
+        if one != request.strip() and not pattern("problem").search(one)
+        if len(library.index.words(one)) > 1
+    ]
     also = tuple(found for one in others if (found := _documented(one, library)).sections)
-    return _documented(request, library).model_copy(update={"also": also})
+    log = "\n".join(one.text for one in concerned(request, evidence_of(request, library)))
+    names = dict.fromkeys(pattern("name").findall(pattern("signature").sub("", request)))
+    unknown = tuple(one for one in names if library.index.known.isdisjoint(stems(one)))
+    found = _documented(request, library, log)
+    return found.model_copy(update={"also": also, "unknown": unknown})
 
 
-def _documented(request: str, library: SupportLibrary) -> Documented:
+def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
-    ranked = library.index.ranked(request)
+    ranked = library.index.ranked(request, log=log)
     best, words = ranked[0] if ranked else None, {*library.index.words(request)}
     if best is None:
-        return Documented(searched=len(library.index.sections))
-    fitting = [one for one in ranked if one.score >= _FITS * best.score]
+        return Documented()
+    second = ranked[1].score if ranked[1:] else 0.0
+    fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best.score)]
     asked = words if pattern("how_much").search(request) else set[str]()
     links = {one[2] or one[3]: one[1] for one in pattern("link").finditer(best.text)}
     shown = [part_of(best.text, words), *("" for _ in ranked[1:])]
     return Documented(
         answered=best.score >= ANSWERS_FROM,
+        may_help=best.score >= MAYBE or (best.score >= max(NEAR, _AHEAD * second)),
         sections=tuple(
             one.model_copy(update={"text": text}) for one, text in zip(ranked, shown, strict=True)
         ),
         links=tuple((label or address, address) for address, label in [*links.items()][:5]),
         contradictions=tuple(contradictions(fitting, asked)),
-        searched=len(library.index.sections),
     )
 
 

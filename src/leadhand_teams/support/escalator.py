@@ -13,6 +13,7 @@ from leadhand_teams.support.words import DATA, compiled, pattern
 _MOST: Final = 8
 _PERSON: Final = ("rights", "money", "urgent")
 """Why a person is needed, whatever the kind."""
+_READ: Final = 2_000
 
 
 def escalate(handoff: Handoff) -> Result:
@@ -35,6 +36,21 @@ def reasons(text: str) -> list[str]:
     return [one for one in _PERSON if pattern(one).search(about if one == "money" else text)]
 
 
+def wish_in(text: str) -> bool:
+    """Whether a request, of whatever kind, asks for something new."""
+    wishes = (compiled(one) for weight, one in DATA["kinds"]["feature"] if weight > 1)
+    return any(one.search(text) for one in wishes)
+
+
+def points(kind: Kind, text: str) -> int:
+    """The signals of a kind; those in the title, or a request of one line, count twice."""
+    title, _, body = text[:_READ].partition("\n")
+    return sum(
+        weight * (2 * bool(one.search(title)) + bool(one.search(body)))
+        for weight, one in ((weight, compiled(signal)) for weight, signal in DATA["kinds"][kind])
+    )
+
+
 def ticket(
     brief: Brief,
     evidence: Sequence[Sign],
@@ -44,27 +60,24 @@ def ticket(
     why: str = "",
 ) -> Ticket:
     """The ticket of a request; `tried` is what this desk did, `why` why a person is needed."""
-    text = brief.request.strip()
+    kind: Kind = "feature" if brief.route.secondary == "escalator" else brief.kind
+    text = pattern("signature").sub("", brief.request.strip())
     said = [" ".join(match[0].split()) for match in pattern("sentence").finditer(text)]
     said = [one for one in said if any(map(str.isalpha, one)) and not pattern("trace").match(one)]
     errors = [
         one.text + (f" ({one.place})" if one.place else "") + f" [{one.ref}]" for one in evidence
     ]
-    need = [one for one in said if pattern("need").search(one)] or said
-    steps = [one for one in said if pattern("step").search(one) and one not in need[:1]]
+    steps = [one for one in said if pattern("step").search(one)]
     own = [one for one in said if pattern("tried").search(one)]
     surroundings = environment(f"{text}\n{log}")
-    about = reasons(text) or [brief.kind]
+    about = reasons(text) or [kind]
     asked: dict[str, str] = {key: by for one in about for key, by in DATA["asked"][one].items()}
     known = {"environment": surroundings, "steps": steps, "evidence": errors}
-    severity = "low" if brief.kind == "feature" else "normal"
-    if pattern("urgent").search(text):
-        severity = "urgent"
-    elif brief.kind == "bug" and pattern("affected").search(text):
-        severity = "high"
+    is_high = about[0] in _PERSON or (kind == "bug" and pattern("affected").search(text))
+    severity = "high" if is_high else "low" if kind == "feature" else "normal"
     return Ticket(
-        title=_title(said, brief.kind),
-        need=" ".join(need[:3])[:1_000] or text[:1_000],
+        title=_title(said, kind, about),
+        need=" ".join(said)[:1_000],
         environment=surroundings,
         steps=tuple((*steps, *errors)[:_MOST]),
         tried=tuple((*own, *tried)[:_MOST]),
@@ -74,17 +87,23 @@ def ticket(
             if not (known[by] if by in known else compiled(by).search(text))
         ),
         why_a_person=why or " ".join(DATA["why"][one] for one in about),
-        severity=severity,
-        kind=brief.kind,
+        severity="urgent" if "urgent" in about else severity,
+        kind=kind,
     )
 
 
-def _title(said: Sequence[str], kind: str) -> str:
-    """The first sentence that says something, without a greeting, cut at a word."""
-    full = [one for one in said if len(one.split()) > 2] or [*said, "A request without text"]
-    title = pattern("greeting").sub("", full[0]).strip(" .!?:")
+def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
+    """The sentence that says most of what it is about, cut at a word."""
+
+    def telling(one: str) -> int:
+        reason = any(pattern(why).search(one) for why in about if why in _PERSON)
+        return 9 * reason + points(kind, one) - 9 * (one.isupper() or len(one.split()) < 3)
+
+    title = max(said, key=telling, default="A request without text")
+    title = pattern("greeting").sub("", title).removesuffix(", please?").strip(" .!?:,")
     title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
     before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
+    before = "Request: " if about[0] in _PERSON else before
     said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)
     is_name = re.match(r"\w+[._]", title) is not None
     return ("" if said_so else before) + (title if is_name else title[:1].upper() + title[1:])

@@ -96,6 +96,8 @@ class SupportAnswer(Data):
     """Statements of a model whose citation did not hold, and a kind for which nothing speaks."""
     own_knowledge: bool = False
     """Whether only the documents that come with the team were searched."""
+    unread: tuple[str, ...] = ()
+    """What could not be read, a line each."""
 
 
 class Walk(Data):
@@ -157,6 +159,8 @@ class Documented(Data):
     """Of the documenter."""
 
     answered: bool = False
+    may_help: bool = False
+    """Whether the first section is worth showing, whatever it is worth as an answer."""
     sections: tuple[DocSection, ...] = ()
     """Best first, of which the first has its text."""
     links: tuple[tuple[str, str], ...] = ()
@@ -164,8 +168,8 @@ class Documented(Data):
     contradictions: tuple[SectionClash, ...] = ()
     also: tuple["Documented", ...] = ()
     """What was found for each question in the request, if it is more than one question."""
-    searched: int = 0
-    """Sections."""
+    unknown: tuple[str, ...] = ()
+    """Names in the request that no document has."""
 
     @property
     def score(self) -> float:

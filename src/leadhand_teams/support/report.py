@@ -44,6 +44,7 @@ def document(found: SupportAnswer, *, desk: bool = True) -> Report:
     footer: list[str] = []
     if found.own_knowledge:
         footer.append("No documents of yours were handed in: this is from the team's own ones.")
+    footer += [f"Not read: {one}." for one in found.unread]
     return Report(
         "Support request",
         [],

@@ -13,7 +13,7 @@ import yaml
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from leadhand_teams.support.output import Data, Walk
-from leadhand_teams.support.words import stems
+from leadhand_teams.support.words import NEGATIONS, carrying, pattern, stems
 
 _MOST_NODES: Final = 30
 _Lines = tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...]
@@ -65,14 +65,24 @@ class Symptoms:
 
     def __init__(self, text: str) -> None:
         self._text = text.casefold()
-        self._stems = f" {' '.join(stems(text))} "
+        self._sentences = [_stems(one) for one in pattern("between_sentences").split(text)]
 
-    def names(self, word: str) -> bool:
-        """Whether it has a word or phrase, inflected or not; names of errors as they are."""
-        if re.search(r"[^\w\s-]|\d", word) or not word.islower():
-            inside = re.escape(word.casefold())
+    def names(self, phrase: str) -> bool:
+        """Whether it has a word or phrase; names of errors as they are.
+
+        Words may be inflected, and those of a phrase in any order in one sentence, if at least two
+        of them carry something.
+        """
+        if re.search(r"[^\w\s-]|\d", phrase) or not phrase.islower():
+            inside = re.escape(phrase.casefold())
             return re.search(rf"(?<![^\W_]){inside}(?![^\W_])", self._text) is not None
-        return f" {' '.join(stems(word))} " in self._stems
+        words = _stems(phrase)
+        main = {one for one in carrying(words) if len(one) > 3}
+        wanted = main | {"not"}.intersection(words) if len(main) > 1 else None
+        return any(
+            wanted <= {*one} if wanted else f" {' '.join(words)} " in f" {' '.join(one)} "
+            for one in self._sentences
+        )
 
     def fit(self, runbook: Runbook) -> int:
         """How many of a runbook's words they have; a phrase counts by its words."""
@@ -82,6 +92,11 @@ class Symptoms:
         """The runbook that fits best; `None`: none does."""
         found = max(runbooks, key=self.fit, default=None)
         return found if found is not None and self.fit(found) else None
+
+
+def _stems(text: str) -> list[str]:
+    """The stems of a text, with every negation as `not`."""
+    return ["not" if one in NEGATIONS else one for one in stems(text)]
 
 
 def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
@@ -95,17 +110,23 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         taken += [one.then for one in node.choices if not one.words]
         name = taken[0] if taken else None
     last = way[-1]
+    steps = [(step, one) for one in way for step in one.do]
     return Walk(
         runbook=runbook.title,
         ref=runbook.ref,
         severity=runbook.severity,
         cause=next((one.cause for one in reversed(way) if one.cause), ""),
-        steps=tuple(step for one in way for step in one.do),
+        steps=tuple(step for step, one in steps if one is last or not _finds_out(step, one.ask)),
         pitfalls=tuple(pitfall for one in way for pitfall in one.pitfalls),
         person=next((one.person for one in way if one.person), ""),
         question=last.ask,
         branches=tuple(_branch(one, runbook.nodes[one.then]) for one in last.choices),
     )
+
+
+def _finds_out(step: str, question: str) -> bool:
+    """Whether a step only answers a question, which the symptoms have answered already."""
+    return not {*carrying(stems(question))}.isdisjoint(stems(step))
 
 
 def _branch(choice: Branch, node: RunbookNode) -> str:
@@ -128,13 +149,13 @@ def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
             raise Unusable("it is not YAML that can be read: it is nested too deep")
         if re.search(r"(?:[:\[,-]|^)\s*[&*]\w", text, re.MULTILINE):
             raise Unusable("it has anchors or aliases, which runbooks do not need")
-        data: object = yaml.safe_load(text)
+        data: object = yaml.load(text, yaml.BaseLoader)
         rows = cast("list[object]", data) if isinstance(data, list) else [data]
         found = [Runbook.model_validate(row) for row in rows]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise Unusable(f"{where}: {first['msg']}".strip(": ")) from error
+        raise Unusable(f"it is no runbook: {where}: {first['msg']}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise Unusable(f"it is not YAML: {str(error).splitlines()[0]}") from error
     return placed(found, ref)

@@ -24,6 +24,8 @@ from leadhand_teams.support.words import carrying, content, corrected, pattern, 
 
 ANSWERS_FROM: Final = 3.3
 """A section with at least this score answers the question."""
+NEAR, MAYBE = 1.2, 2.0
+"""A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 MOST: Final = 5
 _MOST_SENTENCES: Final = 6
 _PASSAGE: Final = 40
@@ -88,8 +90,9 @@ def sections_of(document: Text) -> list[DocSection]:
         slugs[slug] += 1
         above = [one for one in above if one.level < head.level]
         path = tuple(one.title for one in above)
-        found.append(DocSection(ref=ref, title=head.title, path=path, text=body))
         above.append(head)
+        if body:
+            found.append(DocSection(ref=ref, title=head.title, path=path, text=body))
     return found
 
 
@@ -116,10 +119,14 @@ class SectionIndex:
         self.tickets = tickets
         texts = [stems(section.text) for section in sections]
         titles = [stems(section.title) for section in sections]
-        self._known = {word for each in (*texts, *titles) for word in each}
+        above = [stems(" ".join(section.path[-1:])) for section in sections]
+        self.known = {word for each in (*texts, *titles, *above) for word in each}
         self._titles = [frozenset(carrying(title)) for title in titles]
         both = [*zip(titles, texts, strict=True)]
-        self._whole = Index((" ".join(title), " ".join(text)) for title, text in both)
+        self._whole = Index(
+            (" ".join(title), " ".join(text + more))
+            for (title, text), more in zip(both, above, strict=True)
+        )
         passages = [(at, one) for at, text in enumerate(texts) for one in _passages(text)]
         self._section_of = [at for at, _ in passages]
         self._parts = Index(("", " ".join(one)) for _, one in passages)
@@ -137,20 +144,33 @@ class SectionIndex:
 
     def words(self, text: str) -> list[str]:
         """The words that carry a question, each once, with slips corrected."""
-        return [*dict.fromkeys(corrected(content(text), self._known))]
+        return [*dict.fromkeys(corrected(content(text), self.known))]
 
-    def ranked(self, question: str, most: int = MOST) -> list[DocSection]:
-        """The sections that fit the question, or one of its sentences, best; the best first."""
+    def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
+        """The sections that fit the question, or one of its sentences, best; the best first.
+
+        A section about an error code that the question or a `log` names answers it.
+        """
         sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
         asked = [one for one in sentences if len(self.words(one)) > 1]
         best: dict[int, float] = {}
         for one in dict.fromkeys((question, *asked)):
             for at, score in self._scores(one).items():
                 best[at] = max(best.get(at, score), score)
+        for at in self._about({*pattern("error_code").findall(f"{question}\n{log}")}):
+            best[at] = max(best.get(at, 0.0), 0.0) + ANSWERS_FROM
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
         return [
             self.sections[at].model_copy(update={"score": round(score, 2)}) for at, score in ranked
         ]
+
+    def _about(self, codes: set[str]) -> list[int]:
+        """The sections whose titles name one of these codes, else those whose texts do."""
+        for texts in ((one.title for one in self.sections), (one.text for one in self.sections)):
+            named = [codes.intersection(pattern("error_code").findall(text)) for text in texts]
+            if any(named):
+                return [at for at, one in enumerate(named) if one]
+        return []
 
     def _scores(self, question: str) -> dict[int, float]:
         """The score of each section that shares words with a question."""
@@ -160,7 +180,7 @@ class SectionIndex:
         for hit in self._parts.search(" ".join(words), len(self._parts)):
             at = self._section_of[hit.item]
             parts[at] = max(parts[at], hit.score)
-        pairs = _joined(corrected(content(question), self._known))
+        pairs = _joined(corrected(content(question), self.known))
         every = sum(map(self._pairs.rarity, {*pairs.split()}))
         hits = self._pairs.search(pairs, len(self.sections))
         together = {one.item: one.share * every for one in hits}

@@ -40,7 +40,7 @@ def evidence_of(request: str, library: SupportLibrary) -> list[Sign]:
 def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     """What is wrong by a request and the logs that came with it, and what to do."""
     evidence = concerned(request, evidence_of(request, library))
-    symptoms = Symptoms("\n".join((request, *(one.text for one in evidence))))
+    symptoms = symptoms_of(request, evidence)
     known = [Symptoms(one.text).best(signatures()) for one in evidence]
     books = [symptoms.best(library.runbooks), *known]
     books += [symptoms.best(signatures())] if not evidence else []
@@ -51,6 +51,11 @@ def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     ]
     ways = tuple(walk(one, symptoms) for one in fitting.values())
     return Diagnosis(ways=ways, signs=tuple(meant))
+
+
+def symptoms_of(request: str, evidence: Sequence[Sign]) -> Symptoms:
+    """What a request and the signs that it is about say."""
+    return Symptoms("\n".join((request, *(one.text for one in evidence))))
 
 
 def known_error(text: str) -> str:
@@ -79,13 +84,14 @@ def signs(text: str, source: str) -> list[Sign]:
 
 
 def concerned(request: str, evidence: Sequence[Sign]) -> list[Sign]:
-    """What a request is about: its own signs; those of a log if it says that something fails, or
-    names the code or words of one. A question how to do something, or about money, says less."""
+    """What a request is about: its own signs; those of a log if it reports a problem, or names the
+    log, or the code or words of one. A question how to do something, or about money, says less."""
     own = [one for one in evidence if one.ref.startswith("request:")]
     if foreign(request):
         return own
     money = pattern("money").search(request) or pattern("rights").search(request)
-    fails = pattern("problem").search(request) is not None
+    fails = any(pattern(one).search(request) for one in ("problem", "attached"))
+    fails = fails or not pattern("asks").search(request)
     least = 0 if own or (fails and not pattern("how").match(request)) else 1 if fails else 2
     words = {*carrying(stems(request))} - {*stems(DATA["general"])}
     codes = {*pattern("code").findall(request.casefold())}

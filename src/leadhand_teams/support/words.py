@@ -41,6 +41,7 @@ def stems(text: str) -> list[str]:
 
 _STOPS: Final = frozenset(map(stem, DATA["stops"].split()))
 _SAME: Final = {stem(word): stem(other) for word, other in DATA["same"].items()}
+NEGATIONS: Final = frozenset(map(stem, DATA["negations"].split()))
 
 
 def carrying(found: Sequence[str]) -> list[str]:

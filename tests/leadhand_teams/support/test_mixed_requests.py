@@ -42,7 +42,8 @@ def test_a_refund_beside_a_log_about_something_else_is_an_escalation_without_its
     assert found.kind == "question"
     assert "calendar" not in found.reply
     assert "The number of the invoice" in found.reply
-    assert found.reply.startswith("This needs a person. ")
+    assert "I am sorry for the trouble that you have. I have passed this on" in found.reply
+    assert "person" not in found.reply
     assert found.ticket is not None
     assert any("CAL-17" in one for one in found.ticket.steps)
 
@@ -107,7 +108,7 @@ def test_a_question_about_the_rules_for_money_needs_no_person(text: str, why: st
 def test_a_request_in_another_language_gets_no_runbook_and_says_why(desk: Path, text: str) -> None:
     answer, found = run(text, desk)
     assert answer.status == "partial"
-    assert found.reply.startswith("Only requests in English are understood word for word.")
+    assert "Only requests in English are understood word for word." in found.reply
     assert "Reconnect" not in found.reply
     assert ("Open Customers and choose Export" in found.reply) is bool(found.sections)
     assert found.ticket is not None

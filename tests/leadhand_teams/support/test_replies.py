@@ -1,0 +1,130 @@
+"""What a customer reads: what opens the reply, what it asks, and what it leaves to a person."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand import Answer, Supervisor
+from leadhand.extension import load
+from leadhand_teams.support.output import SupportAnswer
+from leadhand_teams.support.routing import routed
+
+FILES = {
+    "guide.md": "# Badges\n\n## Print again\n\nChoose **Badges > Print again**.\n\n"
+    "## Colours\n\nBadges are green or grey.\n\n# Error codes\n\n"
+    "## GATE-3: hub not reached\n\nThe gate can't reach the hub at port 8123.\n\n"
+    "## LIMIT-9: too many calls\n\nThe API answers 429 after 60 calls a minute for each badge.\n",
+    "gates.yaml": "title: A gate is closed\nwhen: [gate stays closed, GATE-3]\nnodes:\n  start:\n"
+    "    do: [Unplug the gate., Look at the lamp of the gate.]\n    ask: What colour is the lamp?\n"
+    "    choices:\n      - {if: [lamp is red, GATE-3], label: red, then: off}\n"
+    "      - {if: [lamp is green], label: green, then: on}\n"
+    "  off: {cause: The hub is blocked., do: [Open port 8123.]}\n"
+    "  on: {person: A fitter must look.}\n",
+    "money.yaml": "title: Charged twice\nwhen: [charged twice]\nnodes:\n  start:\n"
+    "    do: [Note both numbers.]\n    person: Only accounting may refund.\n",
+}
+LOG = "2026-11-01 08:00:04 INFO start\n2026-11-01 08:00:09 ERROR GATE-3 hub not reached\n"
+
+
+def run(request: str, folder: Path, **more: str) -> tuple[Answer, SupportAnswer]:
+    for name, text in {**FILES, **more}.items():
+        (folder / name).write_text(text)
+    answer = Supervisor(load("support")).run_sync(request, inputs=[folder])
+    return answer, SupportAnswer.model_validate(answer.output)
+
+
+def test_a_section_that_may_answer_opens_the_reply_and_makes_no_ticket(tmp_path: Path) -> None:
+    _, found = run("how do i print a badge again without paying for it twice?", tmp_path)
+    assert "This may help: “Print again”, below." in found.reply
+    assert not found.answered
+    assert found.ticket is None
+    assert "Please send us" not in found.reply
+
+
+def test_a_code_in_an_attached_log_finds_its_runbook_and_its_section(tmp_path: Path) -> None:
+    answer, found = run("Gate 4 is dark since we moved the router.", tmp_path, **{"gate.log": LOG})
+    assert [task.worker for task in answer.tasks] == ["troubleshooter", "documenter"]
+    assert "The likely cause: The hub is blocked." in found.reply
+    assert found.sections[0].ref == "guide.md#gate-3-hub-not-reached"
+    assert "can't reach the hub at port 8123" in found.reply
+
+
+def test_a_step_that_finds_out_what_the_request_says_is_left_out(tmp_path: Path) -> None:
+    _, found = run("The gate stays closed, its lamp is red", tmp_path)
+    assert "Open port 8123" in found.reply
+    assert "Unplug the gate." in found.reply
+    assert "Look at the lamp" not in found.reply
+    _, found = run("The gate stays closed", tmp_path)
+    assert "Look at the lamp" in found.reply
+
+
+def test_advice_for_any_product_gives_way_to_the_documents(tmp_path: Path) -> None:
+    _, found = run("Our script gets HTTP 429 with LIMIT-9. What is wrong?", tmp_path)
+    assert "60 calls a minute for each badge" in found.reply
+    assert "the limit of your plan" not in found.reply
+
+
+def test_a_complaint_gets_an_apology_and_its_ticket_says_what_it_is_about(tmp_path: Path) -> None:
+    answer, found = run(
+        "ENOUGH! The second time this year I was charged twice, 31.50 euros. Pay it back TODAY or "
+        "my lawyer will write to you. - B. Holm",
+        tmp_path,
+    )
+    assert [task.worker for task in answer.tasks] == ["escalator", "troubleshooter", "documenter"]
+    assert "I am sorry for the trouble" in found.reply
+    assert "Only accounting may refund." in found.reply
+    assert "By which date" not in found.reply
+    assert found.ticket is not None
+    assert (
+        found.ticket.title == "Request: The second time this year I was charged twice, 31.50 euros"
+    )
+    assert found.ticket.severity == "high"
+    assert "ENOUGH" in found.ticket.need
+    assert not any("Holm" in one for one in (found.ticket.need, *found.ticket.steps))
+
+
+def test_another_product_is_named_and_makes_no_ticket(tmp_path: Path) -> None:
+    _, found = run("Hi all, my Wordpress theme has a wrong font since the update", tmp_path)
+    assert "Our documents say nothing about “Wordpress”." in found.reply
+    assert found.ticket is None
+
+
+def test_a_wish_beside_a_problem_gets_a_ticket_of_its_own(tmp_path: Path) -> None:
+    answer, found = run(
+        "The gate stays closed, the lamp is red. Also: could you make the beep longer, please?",
+        tmp_path,
+    )
+    assert [one.worker for one in answer.tasks] == ["troubleshooter", "escalator", "documenter"]
+    assert "The likely cause: The hub is blocked." in found.reply
+    assert "passed your wish on" in found.reply
+    assert found.ticket is not None
+    assert found.ticket.title == "Feature request: Make the beep longer"
+    assert "The gate stays closed" in found.ticket.need
+
+
+def test_who_says_next_to_nothing_is_asked_what_it_is_about(tmp_path: Path) -> None:
+    _, found = run("it doesnt work anymore. pls fix asap", tmp_path)
+    assert "To help you, we need to know a little more." in found.reply
+    assert "What exactly does not work" in found.reply
+    assert found.ticket is not None
+    assert found.ticket.severity == "normal"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("It would be a real relief if the list could be sorted by date.", "feature"),
+        ("A map of all gates would be a huge help for us.", "feature"),
+        ("Could you make the time limit configurable?", "feature"),
+        ("We'd love to see a dark mode", "feature"),
+        (
+            "Hello, we want to check that a message really comes from you. What is signed?",
+            "question",
+        ),
+        ("I need to move our data to another server, which files are these?", "question"),
+        ("The list no longer opens since Tuesday", "bug"),
+        ("Gate 3 is offline", "bug"),
+    ],
+)
+def test_wishes_how_to_questions_and_problems_are_told_apart(text: str, kind: str) -> None:
+    assert routed(text, []).kind == kind
