@@ -128,7 +128,8 @@ def _cpu_s() -> float:
 
 def floor_s(sample: Sample, scratch: Path) -> float:
     """Wall time of the review's ruff runs and git reads, one after the other."""
-    from leadhand_teams.review.ruff_rules import CODES, NOT_COMPILED, TARGET
+    from leadhand_teams.review.ruff_rules import CODES, NOT_COMPILED
+    from leadhand_teams.review.ruff_rules.hits import TARGET
 
     git = ["git", "-C", str(sample.repo)]
     names = _output([*git, "diff", "--name-only", sample.base, sample.head]).split()

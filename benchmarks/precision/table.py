@@ -36,6 +36,7 @@ RETIRED = {
     "performance/list-as-set": "performance/quadratic",
     "performance/sorted-each-pass": "performance/quadratic",
     "performance/sum-of-lists": "performance/quadratic",
+    "security/bind-all-interfaces": "security/files",
     "security/log-injection": "security/logging",
     "security/possible-secret": "security/secrets",
     "security/predictable-secret": "security/crypto",

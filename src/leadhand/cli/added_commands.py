@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import typer
 from typer.models import CommandInfo
 
+from leadhand.cli import options
 from leadhand.errors import InputError
 from leadhand.teams.installed import COMMANDS, TEAMS, EntryPoint, entry_points, imported, unusable
 
@@ -18,9 +19,9 @@ class Command:
     """A command of an installed package: the value of an entry point with the command's name."""
 
     run: Callable[..., None]
-    """What typer runs: its parameters are the command's, its docstring is the help. It ends with
-    `typer.Exit(status)`. Its module is imported for `leadhand --help` too, so import within it what
-    the command needs."""
+    """What typer runs: its parameters, or the fields of a dataclass among them, are the command's,
+    its docstring is the help. It ends with `typer.Exit(status)`. Its module is imported for
+    `leadhand --help` too, so import within it what the command needs."""
     resume: Callable[..., int] | None = None
     """Resumes a run that has `RunSetup.origin` of this command as origin, and returns the exit
     status. Gets `ResumeOptions`, `RunStorage`, `StoredRun`. `None`: its runs can't be resumed."""
@@ -56,7 +57,7 @@ def command_infos(builtin: set[str]) -> tuple[list[CommandInfo], list[str]]:
 
 def command_info(name: str, command: Command) -> CommandInfo:
     app = typer.Typer()
-    app.command(name)(command.run)
+    options.command(app, name)(command.run)
     return app.registered_commands[0]
 
 

@@ -309,7 +309,7 @@ def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
 def _options(takes: Callable[..., object]) -> Iterator[inspect.Parameter]:
     """All options, also those within groups."""
     hints = get_type_hints(takes, include_extras=True)
-    for name, parameter in inspect.signature(takes).parameters.items():
+    for name, parameter in _taken(takes).items():
         if is_dataclass(hints[name]):
             yield from _options(hints[name])
         else:
@@ -322,6 +322,12 @@ def _call(takes: Callable[..., object], values: dict[str, object]) -> object:
     return takes(
         **{
             name: _call(hints[name], values) if is_dataclass(hints[name]) else values[name]
-            for name in inspect.signature(takes).parameters
+            for name in _taken(takes)
         }
     )
+
+
+def _taken(takes: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    """Without `debug`, which commands of installed packages may declare, too."""
+    parameters = inspect.signature(takes).parameters
+    return {name: parameter for name, parameter in parameters.items() if name != "debug"}

@@ -11,6 +11,7 @@ from leadhand.cli.options import Debug as Debug
 from leadhand.cli.options import Events as Events
 from leadhand.cli.options import Home as Home
 from leadhand.cli.options import Json as Json
+from leadhand.cli.options import LimitOptions as LimitOptions
 from leadhand.cli.options import NoModel as NoModel
 from leadhand.cli.options import OutputOptions as OutputOptions
 from leadhand.cli.options import Quiet as Quiet

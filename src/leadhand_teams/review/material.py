@@ -11,14 +11,13 @@ from leadhand import Handoff
 from leadhand.extension.findings import Finding, LensReport
 from leadhand.extension.roles import MaterialFunction
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.chunks import Chunks
-from leadhand_teams.review.diff_rows import fitting
+from leadhand_teams.review.diff_rows import Chunks, fitting
 from leadhand_teams.review.lenses.comments import written_beside
 from leadhand_teams.review.lenses.guidelines import documents, stated_rules
 from leadhand_teams.review.lenses.past_reviews import earlier_comments
 from leadhand_teams.review.precision import Confidence
-from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import is_shown, short_id
+from leadhand_teams.review.reported import ChangeQuotes
 from leadhand_teams.review.rules import rules
 from leadhand_teams.review.usages import Usages
 

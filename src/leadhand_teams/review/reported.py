@@ -1,12 +1,13 @@
-"""Converts what a model reports about a change into findings.
+"""Converts what a model reports into findings, and checks the quotes of all findings.
 
-Models are careless with line numbers and with the ends of quotes, and free in naming problems.
-Quotes are searched in the change. A finding whose quote is not there keeps the model's place, and
-the synthesizer drops and counts it.
+This keeps findings about code that does not exist out of reviews. Models are careless with line
+numbers and with the ends of quotes, and free in naming problems: their quotes are searched in the
+change. A finding whose quote is not there keeps its place, and the synthesizer drops and counts it.
 """
 
+import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -14,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from leadhand.extension.findings import Finding, LensReport, NotAssessed, Quote, Severity
 from leadhand_teams.review.change import Change, ChangedFile, Hunk
 from leadhand_teams.review.diff_rows import unmarked
-from leadhand_teams.review.quotes import ChangeQuotes
 
 MAX_FINDINGS = 20
 """The most findings of one task that are used: a model with more is not selective."""
@@ -25,6 +25,86 @@ _MAX_LINE = 10_000_000
 _MAX_HUNKS = 500
 """How many hunks, nearest to the model's place first, are searched for its quote."""
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+class ChangeQuotes:
+    """Finds quotes in a change; implements the synthesizer's `Quotes`."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._ends: dict[str, list[int]] = {}
+
+    def quoted(self, finding: Finding) -> Quote | None:
+        """Where the change has the evidence, or `None`.
+
+        Searched are the added lines from `line` to `end_line`, those of all hunks with one of
+        these lines, and the removed lines of these and adjacent hunks. Each line of the evidence
+        must be part of such a line, in order; blank lines and indentation don't count.
+        """
+        file = self._change.by_path.get(finding.path)
+        wanted = [line.strip() for line in finding.evidence.split("\n") if line.strip()]
+        if file is None or not wanted:
+            return None
+        near = list(self._near(file, finding))
+        if all(line in file.head for line in wanted):
+            at = [
+                hunk
+                for hunk in near
+                if hunk.new_count
+                and hunk.new_start <= finding.end_line
+                and finding.line <= hunk.new_end
+            ]
+            for numbered in (_spanned(file, at, finding), _added(file, at)):
+                lines = _find(wanted, numbered)
+                if lines is not None:
+                    return Quote(side="added", lines=lines)
+        if all(line in file.base for line in wanted):
+            lines = _find(wanted, _removed(file, near))
+            if lines is not None:
+                return Quote(side="removed", lines=lines)
+        return None
+
+    def _near(self, file: ChangedFile, finding: Finding) -> Iterator[Hunk]:
+        """The hunks whose new lines overlap the finding's or are next to them."""
+        if file.path not in self._ends:
+            self._ends[file.path] = [hunk.new_end for hunk in file.hunks]
+        first = bisect.bisect_left(self._ends[file.path], finding.line - 1)
+        for hunk in file.hunks[first:]:
+            if hunk.new_start - 1 > finding.end_line:
+                return
+            yield hunk
+
+
+def _find(wanted: Sequence[str], numbered: Iterable[tuple[int, str]]) -> tuple[int, ...] | None:
+    """The numbers of the lines that contain the wanted ones, in order; `None` if any is missing."""
+    lines: list[int] = []
+    for number, text in numbered:
+        if wanted[len(lines)] in text:
+            lines.append(number)
+            if len(lines) == len(wanted):
+                return tuple(lines)
+    return None
+
+
+def _spanned(
+    file: ChangedFile, hunks: Sequence[Hunk], finding: Finding
+) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        first = max(hunk.new_start, finding.line)
+        last = min(hunk.new_end, finding.end_line, len(file.head_lines))
+        for number in range(first, last + 1):
+            yield number, file.head_lines[number - 1]
+
+
+def _added(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        yield from enumerate(file.added_in(hunk), hunk.new_start)
+
+
+def _removed(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        if hunk.old_count:
+            yield from enumerate(file.removed_in(hunk), hunk.old_start)
 
 
 class Reported(BaseModel):

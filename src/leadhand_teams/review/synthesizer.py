@@ -27,15 +27,13 @@ from leadhand.extension.findings import (
 from leadhand.extension.roles import Fence, ModelSpec, Synthesis, TaskResult, Tier
 from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.chunks import Chunks
 from leadhand_teams.review.coverage import COUNTED, coverage
-from leadhand_teams.review.diff_rows import around, header
+from leadhand_teams.review.diff_rows import Chunks, around, header
 from leadhand_teams.review.ignores import Ignores
 from leadhand_teams.review.intention import is_deliberate
 from leadhand_teams.review.precision import Confidence
-from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_shown
-from leadhand_teams.review.reported import MAX_FINDINGS, LensAnswer, lens_report
+from leadhand_teams.review.reported import MAX_FINDINGS, ChangeQuotes, LensAnswer, lens_report
 from leadhand_teams.review.rules import equivalent, rules
 from leadhand_teams.review.secrets import mask_secrets
 from leadhand_teams.review.with_model import SUFFIX, lens_of

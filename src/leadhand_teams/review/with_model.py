@@ -13,7 +13,7 @@ from leadhand import Limits, TaskTemplate, Team, Worker
 from leadhand.contracts.task import Batch
 from leadhand.extension.roles import MaterialFunction, joined, prompt
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.chunks import Chunks
+from leadhand_teams.review.diff_rows import Chunks
 from leadhand_teams.review.lookup_tools import LookupTools
 from leadhand_teams.review.material import (
     CALLERS,

@@ -9,7 +9,7 @@ from leadhand.contracts.answer import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lens import LensWorker
-from leadhand_teams.review.quotes import ChangeQuotes
+from leadhand_teams.review.reported import ChangeQuotes
 
 _LANGUAGES = {"py": "python", "pyi": "python", "js": "javascript", "md": "markdown", "go": "go"}
 

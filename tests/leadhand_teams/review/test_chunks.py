@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from leadhand_teams.review.chunks import chunks
+from leadhand_teams.review.diff_rows import chunks
 from tests.leadhand_teams.review.changes import make_change
 
 

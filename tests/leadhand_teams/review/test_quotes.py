@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.contracts.answer import Finding
 from leadhand.synthesis.findings import Quote
-from leadhand_teams.review.quotes import ChangeQuotes
+from leadhand_teams.review.reported import ChangeQuotes
 from tests.leadhand_teams.review.changes import make_change
 
 BEFORE = """\

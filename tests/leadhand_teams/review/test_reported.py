@@ -8,8 +8,7 @@ import pytest
 from leadhand.contracts.answer import Finding, LensReport
 from leadhand.synthesis.findings import Gathered, Rating, gather
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.quotes import ChangeQuotes
-from leadhand_teams.review.reported import MAX_FINDINGS, Reported, lens_report
+from leadhand_teams.review.reported import MAX_FINDINGS, ChangeQuotes, Reported, lens_report
 from tests.costs import assert_linear
 from tests.leadhand_teams.review.changes import make_change
 

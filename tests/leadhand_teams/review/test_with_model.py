@@ -22,7 +22,7 @@ from leadhand.testing import ScriptedServer
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.chunks import chunks
+from leadhand_teams.review.diff_rows import chunks
 from leadhand_teams.review.refutations import short_id
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
 from leadhand_teams.review.team import review_team

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import sys
 import time
@@ -14,12 +15,14 @@ from leadhand import InputError, Supervisor
 from leadhand.contracts.task import Batch
 from leadhand.errors import ToolError
 from leadhand.extension import LiveRun, RunSetup, RunStorage
+from leadhand.extension.options import OutputOptions
 from leadhand.extension.output import DataConsole, safe, show_plan, writing_output
 from leadhand.tools.git import reading_until
 from leadhand.tools.patch import open_patch
 from leadhand.tools.scratch import scratch_folder
+from leadhand_teams.review import DocumentFormat
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.command.baseline import load_baseline
+from leadhand_teams.review.command.declaration import ReviewOptions
 from leadhand_teams.review.command.execution import (
     BASELINE,
     CHANGE,
@@ -27,9 +30,13 @@ from leadhand_teams.review.command.execution import (
     ReviewRun,
     report_unreadable,
 )
-from leadhand_teams.review.command.files import also_files, check_apart, check_writable
-from leadhand_teams.review.command.models import Reviewers
-from leadhand_teams.review.command.options import ReviewOptions, ReviewSetup
+from leadhand_teams.review.command.files import (
+    also_files,
+    check_apart,
+    check_writable,
+    load_baseline,
+)
+from leadhand_teams.review.command.models import Reviewers, ReviewSetup
 from leadhand_teams.review.lens import data_limit
 from leadhand_teams.review.lenses.past_reviews import load_export
 from leadhand_teams.review.snapshot import write_snapshot
@@ -41,24 +48,24 @@ READING_SHARE = 0.6
 def review_command(options: ReviewOptions) -> int:
     """Review the change that `options` name, print the report, and return the exit status."""
     _one_subject(options)
-    also = also_files(options.also)
+    also = also_files(options.also or ())
     for file in (options.baseline, options.past_reviews):
         if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
             raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
-    if options.setup.no_look and options.setup.fail_on_look:
+    if options.no_look and options.fail_on_look:
         raise InputError("--no-look and --fail-on-look exclude each other: give one of them")
-    if options.baseline is not None and options.setup.write_baseline is not None:
+    if options.baseline is not None and options.write_baseline is not None:
         raise InputError("--baseline and --write-baseline exclude each other: give one of them")
-    if options.setup.write_baseline is not None:
-        check_writable(Path(options.setup.write_baseline))
-    written = (*also.values(), options.setup.write_baseline)
+    if options.write_baseline is not None:
+        check_writable(options.write_baseline)
+    written = (*also.values(), options.write_baseline)
     read = (options.diff, options.baseline, options.past_reviews)
     check_apart(filter(None, written), filter(None, read))
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:
         load_export(options.past_reviews)
-    setup = replace(options.setup, also=also)
+    setup = _setup(options, also)
     # All raise an error for a wrong value, before any work is done.
     _ = setup.deadline_s, setup.budget, data_limit()
     storage = RunStorage(options.home, new=True)
@@ -69,12 +76,20 @@ def review_command(options: ReviewOptions) -> int:
                 with reading_until(time.monotonic() + READING_SHARE * setup.time_left_s):
                     _snapshot(options, folder / CHANGE)
             except ToolError as error:
-                return report_unreadable(setup, run_id, options.range, error, format=options.format)
+                return report_unreadable(
+                    setup, run_id, options.range, error, format=options.printed
+                )
             _keep(options.baseline, folder / BASELINE)
             _keep(options.past_reviews, folder / PAST_REVIEWS)
             return _reviewed(options, replace(setup, folder=str(folder)), storage, run_id)
     finally:
         storage.store.close()
+
+
+def _setup(options: ReviewOptions, also: Mapping[DocumentFormat, str]) -> ReviewSetup:
+    baseline = os.path.abspath(options.write_baseline) if options.write_baseline else None
+    limits = asdict(options.limits)
+    return ReviewSetup.of(asdict(options), **limits, also=also, write_baseline=baseline)
 
 
 def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, run_id: str) -> int:
@@ -83,7 +98,8 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
     if options.plan_only:
         return _show_plan(review_run.supervisor(), request, review_run.reviewers, options)
     title = f"review of {review_run.change.title}"
-    session = LiveRun(storage, run_id, title, options.output)
+    output = OutputOptions(events=options.events, quiet=options.quiet, no_input=True)
+    session = LiveRun(storage, run_id, title, output)
     return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.run(
@@ -93,8 +109,8 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
             origin=setup.origin("review"),
             listener=listener,
         ),
-        format=options.format,
-        quiet=options.output.quiet,
+        format=options.printed,
+        quiet=options.quiet,
     )
 
 
@@ -184,7 +200,7 @@ def _show_plan(
 ) -> int:
     plan = asyncio.run(supervisor.plan(request, batches=reviewers.batches))
     with writing_output():
-        if options.format == "json":
+        if options.printed == "json":
             sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
         else:
             console = DataConsole()

@@ -1,25 +1,14 @@
 """Declares `leadhand review` and its options. Imports typer alone, so that `--help` is quick."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leadhand.extension import Command
-from leadhand.extension.options import (
-    BudgetTokens,
-    BudgetUsd,
-    Concurrency,
-    Deadline,
-    Debug,
-    Events,
-    Home,
-    Json,
-    NoModel,
-    OutputOptions,
-    Quiet,
-)
+from leadhand.extension.options import Concurrency, Events, Home, Json, LimitOptions, Quiet
 from leadhand_teams.review import DEFAULT_THRESHOLD, FailOn, ReviewFormat
 
 if TYPE_CHECKING:
@@ -30,8 +19,23 @@ if TYPE_CHECKING:
     from leadhand.extension import ResumeOptions, RunSetup, RunStorage, StoredRun
 
 
-# Long because every option is declared here, with its help, and nowhere else.
-def review(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewLimits(LimitOptions):
+    """Which model looks at the change too, how long a review may take, and what it may spend."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Have this model look for findings too; the change is sent to it.",
+            metavar="PROVIDER:NAME",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOptions:
+    """The options of `leadhand review`."""
+
     range: Annotated[
         str | None,
         typer.Argument(
@@ -39,23 +43,23 @@ def review(
             metavar="RANGE",
             show_default=False,
         ),
-    ] = None,
-    repo: Annotated[Path, typer.Option(help="The repository.", metavar="DIR")] = Path(),
+    ] = None
+    repo: Annotated[Path, typer.Option(help="The repository.", metavar="DIR")] = Path()
     diff: Annotated[
         str | None, typer.Option(help="Review a patch instead; - is stdin.", metavar="FILE")
-    ] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="Review what is staged.")] = False,
+    ] = None
+    staged: Annotated[bool, typer.Option("--staged", help="Review what is staged.")] = False
     worktree: Annotated[
         bool, typer.Option("--worktree", help="Review what is not committed yet.")
-    ] = False,
-    format: Annotated[ReviewFormat, typer.Option(help="How to print the review.")] = "text",
+    ] = False
+    format: Annotated[ReviewFormat, typer.Option(help="How to print the review.")] = "text"
     also: Annotated[
         list[str] | None,
         typer.Option(
             help="Write the report to a file too, as json, markdown, sarif, oneline or rdjson.",
             metavar="FORMAT=FILE",
         ),
-    ] = None,
+    ] = None
     threshold: Annotated[
         int | None,
         typer.Option(
@@ -64,105 +68,87 @@ def review(
             min=0,
             max=100,
         ),
-    ] = None,
+    ] = None
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
             help="Exit with 1 for findings of this severity or above. Default: the setting of the "
             "base, else critical."
         ),
-    ] = None,
-    no_look: Annotated[
-        bool, typer.Option("--no-look", help="Leave out what needs a look.")
-    ] = False,
+    ] = None
+    no_look: Annotated[bool, typer.Option("--no-look", help="Leave out what needs a look.")] = False
     fail_on_look: Annotated[
         bool, typer.Option("--fail-on-look", help="Exit with 1 if something needs a look, too.")
-    ] = False,
+    ] = False
     stats: Annotated[
         bool, typer.Option("--stats", help="Say how long the tasks took, and their critical path.")
-    ] = False,
+    ] = False
     baseline: Annotated[
         Path | None,
         typer.Option(help="Hide the findings of this earlier JSON report.", metavar="FILE"),
-    ] = None,
+    ] = None
     write_baseline: Annotated[
         Path | None,
         typer.Option(help="Write the report as the baseline of later reviews.", metavar="FILE"),
-    ] = None,
+    ] = None
     trust_ignores: Annotated[
         bool,
         typer.Option(
             "--trust-ignores", help="Obey `leadhand: ignore` comments that the change adds."
         ),
-    ] = False,
+    ] = False
     past_reviews: Annotated[
         Path | None,
         typer.Option(help="Comments on pull requests, as GitHub's JSON.", metavar="FILE"),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Have this model look for findings too; the change is sent to it.",
-            metavar="PROVIDER:NAME",
-        ),
-    ] = None,
-    no_model: NoModel = False,
+    ] = None
     plan_only: Annotated[
         bool, typer.Option("--plan-only", help="Show the plan; review nothing.")
-    ] = False,
-    deadline: Deadline = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    concurrency: Concurrency = 64,
-    json: Json = False,
-    events: Events = None,
-    quiet: Quiet = False,
-    home: Home = None,
-    debug: Debug = False,
-) -> None:
+    ] = False
+    limits: ReviewLimits = ReviewLimits()
+    concurrency: Concurrency = 64
+    json: Json = False
+    events: Events = None
+    quiet: Quiet = False
+    home: Home = None
+
+    @property
+    def printed(self) -> ReviewFormat:
+        """How the review is printed."""
+        return "json" if self.json else self.format
+
+    def reads(self) -> str:
+        """What a review reads, in words; empty if it can't be found."""
+        files = (self.baseline, self.past_reviews, None if self.diff == "-" else self.diff)
+        # Unlike Path.exists, this is false, not an error, where a folder can't be read.
+        if not all(file is None or os.path.exists(file) for file in files):
+            return ""
+        if self.diff is not None:
+            return "the patch on stdin" if self.diff == "-" else self.diff
+        try:
+            here = self.repo.absolute()
+        except OSError:  # the current folder may have been deleted
+            return ""
+        found = any(os.path.exists(place / ".git") for place in (here, *here.parents))
+        what = self.range or "the last commit"
+        what = "what is not committed" if self.worktree else what
+        return ("what is staged" if self.staged else what) if found else ""
+
+
+def review(options: ReviewOptions) -> None:
     """Review a change in any git repository; with --model, a model looks at it too.
 
     Every finding quotes the changed code and has a measured confidence. No code of the repository
     is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
-    from leadhand_teams.review.command.first_line import announce_change
+    from leadhand.extension.output import announce
 
-    what = "what is staged" if staged else "what is not committed" if worktree else range
-    if (range is not None) + (diff is not None) + staged + worktree < 2:
-        announce_change(what or "the last commit", repo, diff, baseline, past_reviews, quiet=quiet)
+    subjects = (options.range, options.diff, options.staged or None, options.worktree or None)
+    # Shown before the libraries that read it are imported; an error stands alone.
+    if sum(one is not None for one in subjects) < 2 and (what := options.reads()):
+        announce(f"reading {what}", quiet=options.quiet)
     from leadhand_teams.review.command.command import review_command
-    from leadhand_teams.review.command.options import ReviewOptions, ReviewSetup
 
-    given = ReviewOptions(
-        setup=ReviewSetup(
-            model=model,
-            no_model=no_model,
-            deadline=deadline,
-            budget_usd=budget_usd,
-            budget_tokens=budget_tokens,
-            concurrency=concurrency,
-            threshold=threshold,
-            fail_on=fail_on,
-            no_look=no_look,
-            fail_on_look=fail_on_look,
-            write_baseline=os.path.abspath(write_baseline) if write_baseline else None,
-            trust_ignores=trust_ignores,
-            stats=stats,
-        ),
-        output=OutputOptions(events=events, quiet=quiet, no_input=True),
-        format="json" if json else format,
-        range=range,
-        repo=repo,
-        diff=diff,
-        staged=staged,
-        worktree=worktree,
-        baseline=baseline,
-        past_reviews=past_reviews,
-        plan_only=plan_only,
-        also=tuple(also or ()),
-        home=home,
-    )
-    raise typer.Exit(review_command(given))
+    raise typer.Exit(review_command(options))
 
 
 def _resume(options: "ResumeOptions", storage: "RunStorage", stored: "StoredRun") -> int:

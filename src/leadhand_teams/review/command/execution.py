@@ -20,11 +20,9 @@ from leadhand.extension.roles import TemplatePlanner, with_gaps
 from leadhand.tools.git import GitTimeout, OutOfTime
 from leadhand_teams.review import ReviewFormat
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.command.baseline import load_baseline
-from leadhand_teams.review.command.files import write_whole
+from leadhand_teams.review.command.files import load_baseline, write_whole
 from leadhand_teams.review.command.github import annotate
-from leadhand_teams.review.command.models import reviewers
-from leadhand_teams.review.command.options import ReviewSetup
+from leadhand_teams.review.command.models import ReviewSetup, reviewers
 from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject, exit_status
 from leadhand_teams.review.command.text import show_review

@@ -12,7 +12,7 @@ from leadhand.extension.findings import Finding, Note, Severity
 from leadhand.extension.output import clip, safe, sentence
 from leadhand.tools.text import counted
 from leadhand_teams.review.command.markdown import markdown
-from leadhand_teams.review.command.report import ReviewReport, also_at, facts, shown_look, verdict
+from leadhand_teams.review.command.report import ReviewReport, also_at, facts, verdict
 
 MAX_PER_LEVEL = 10
 """GitHub shows this many annotations of one level per step. All three levels together stay below
@@ -32,7 +32,7 @@ def annotate(report: ReviewReport, summary: Path | None) -> str:
     or if it can't be written, its text follows the annotations.
     """
     review = report.review
-    look = [finding.model_copy(update={"severity": "info"}) for finding in shown_look(review)]
+    look = [finding.model_copy(update={"severity": "info"}) for finding in report.shown_look]
     annotated = within_limits([*review.findings, *look])
     lines = [annotation(finding, needs_look=finding in look) for finding in annotated]
     lines += [attempt(note) for note in review.notes if note.attempt]

@@ -10,21 +10,7 @@ from leadhand.extension.findings import Finding, Quote, Severity
 from leadhand.extension.output import clip, code, fenced, prose
 from leadhand.tools.text import counted, cut_code
 from leadhand_teams.review.command.grouping import shown_first, themes
-from leadhand_teams.review.command.report import (
-    ReviewReport,
-    also_at,
-    extent,
-    facts,
-    headline,
-    left_out,
-    more_look,
-    not_assessed_groups,
-    noted,
-    place,
-    shown_look,
-    stats,
-    verdict,
-)
+from leadhand_teams.review.command.report import ReviewReport, also_at, facts, noted, place, verdict
 from leadhand_teams.review.command.text import quoted_lines
 from leadhand_teams.review.languages import language
 
@@ -68,19 +54,19 @@ def markdown(
         page.details(f"More on {prose(clip(theme.title, _NAME_CHARS))}", rows, len(rows), share=8)
     if review.look:
         page.add("---\n\n### Needs a look\n\nNot certain enough to be a finding; worth a check.")
-        page.fill([_finding(one, review.quotes.get(one.id)) for one in shown_look(review)])
-        if more_look(review):
-            page.add(f"*{more_look(review)}*")
+        page.fill([_finding(one, review.quotes.get(one.id)) for one in report.shown_look])
+        if report.more_look:
+            page.add(f"*{report.more_look}*")
     closed = list(_details(report))
     for behind, (title, rows, total) in zip(range(len(closed), 0, -1), closed, strict=True):
         page.details(title, rows, total, share=behind)
     for one in review.notes:
         if not one.attempt:
             page.add(prose(clip(noted(one), _TEXT_CHARS)))
-    for kind, words in left_out(review):
+    for kind, words in report.left_out:
         page.add(f"{kind.capitalize()}: {prose(words)}.")
-    if stats(report):
-        page.add(f"<sub>{prose(' · '.join(stats(report)))}</sub>")
+    if report.timing:
+        page.add(f"<sub>{prose(' · '.join(report.timing))}</sub>")
     return page.text()
 
 
@@ -124,8 +110,8 @@ class _Page:
 
 def _head(report: ReviewReport, note: str) -> Iterator[str]:
     yield MARKER
-    yield f"### {prose(headline(report))}"
-    parts = " · ".join(code(part) if ".." in part else prose(part) for part in extent(report))
+    yield f"### {prose(report.headline)}"
+    parts = " · ".join(code(part) if ".." in part else prose(part) for part in report.extent)
     yield f"**{prose(clip(report.subject.title, _NAME_CHARS))}** · {parts}"
     if note:
         yield note
@@ -184,7 +170,7 @@ def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
             for row in review.dropped
         )
         yield f"Dropped: {number} whose quote is not in the change", dropped, len(review.dropped)
-    if groups := not_assessed_groups(review.not_assessed):
+    if groups := report.not_assessed:
         title = f"Not assessed: {counted(len(groups), 'reason')}"
         rows = (_not_assessed(group.lenses, group.why, group.paths) for group in groups)
         yield title, rows, len(groups)

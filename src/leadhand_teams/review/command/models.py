@@ -1,4 +1,4 @@
-"""The reviewers: the analysers, and a model beside them if the user asked for one.
+"""The reviewers, the analysers and maybe a model, and the options that are stored with a review.
 
 Code leaves the machine only if the user names a model: a key in the environment, or a model server
 on this machine, is not enough.
@@ -6,23 +6,55 @@ on this machine, is not enough.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
 from leadhand import Plan, Team
 from leadhand.contracts.task import Batch
-from leadhand.extension import choose_models, model_name
+from leadhand.extension import RunSetup, choose_models, model_name
 from leadhand.extension.output import encodable, safe
 from leadhand.tools.text import counted
+from leadhand_teams.review import DEFAULT_THRESHOLD, DocumentFormat, FailOn
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.chunks import Chunks, chunks
-from leadhand_teams.review.command.options import ReviewSetup
+from leadhand_teams.review.diff_rows import Chunks, chunks
+from leadhand_teams.review.settings import ReviewSettings
 from leadhand_teams.review.team import template_batches
 from leadhand_teams.review.with_model import LIMITS, model_batches, with_model
 
 VARIABLE = "LEADHAND_MODEL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSetup(RunSetup):
+    """The options that are stored with a review; its `--help` describes them."""
+
+    folder: str = ""
+    """Where the snapshot of its change is."""
+    threshold: int | None = None
+    """`None` if no option gave one, as for `fail_on`."""
+    fail_on: FailOn | None = None
+    no_look: bool = False
+    """Whether to leave out what needs a look."""
+    fail_on_look: bool = False
+    also: dict[DocumentFormat, str] = field(default_factory=dict["DocumentFormat", str])
+    """Format -> file of further copies of the report."""
+    write_baseline: str | None = None
+    """Where to write the report as the baseline of later reviews."""
+    trust_ignores: bool = False
+    """Whether `leadhand: ignore` comments that the change adds are obeyed."""
+    stats: bool = False
+    """Whether the report says how long the review took."""
+
+    def threshold_of(self, settings: ReviewSettings) -> int:
+        """The threshold: an option wins over `settings`."""
+        given = (self.threshold, settings.threshold, DEFAULT_THRESHOLD)
+        return next(one for one in given if one is not None)
+
+    def fail_on_of(self, settings: ReviewSettings) -> FailOn:
+        """The least severity that fails: an option wins over `settings`."""
+        return self.fail_on or settings.fail_on or "critical"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 These programs render links in messages, so text is changed to contain none.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from pydantic import JsonValue
@@ -12,8 +11,9 @@ from pydantic import JsonValue
 from leadhand import __version__
 from leadhand.extension.findings import Finding, Severity
 from leadhand.extension.output import safe, sentence
-from leadhand_teams.review.command.report import ReviewReport, Section, every, left_out
+from leadhand_teams.review.command.report import ReviewReport, Section, every
 from leadhand_teams.review.rules import LensRule
+from leadhand_teams.review.syntax import texts_of
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -22,32 +22,23 @@ SCHEMA = (
 Json = dict[str, JsonValue]
 
 _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info": "note"}
-_NOTIFICATIONS = {
-    "not-assessed": "Something that a lens did not assess.",
-    "not-analysed": "Changed files of which not everything was analysed.",
-    "gap": "A part of the review that was not done.",
-    "dropped": "A finding that was dropped because its quote is not in the change.",
-    "settings": "The settings of the review, and what the change would make of them.",
-    "model": "What a model refuted of the analysers' findings.",
-    "ignore": "Comments in the code that would hide findings.",
-    "ignored": "Findings that comments in the code hide.",
-    "baseline": "Findings that an earlier report has.",
-}
+_NOTIFICATIONS = texts_of("notifications")
 
 
 def sarif(report: ReviewReport) -> Json:
     """The SARIF log of a review: one run; what needs a look has the level `note`, and suppressed
     findings are suppressed results, notes too: not every reader of SARIF knows suppressions."""
     review = report.review
-    rules = _descriptors(report.rules, [one for one, _ in every(review)])
-    index = {cast("str", rule["id"]): position for position, rule in enumerate(rules)}
+    known = {rule.id: rule for rule in report.rules}
+    found = {_plain(one.rule): _plain(one.category) for one, _ in every(review)}
+    index = {name: position for position, name in enumerate(sorted(found))}
     results: list[JsonValue] = [
         _result(one, section, report, index) for one, section in every(review)
     ]
     driver: Json = {
         "name": "leadhand",
         "version": __version__,
-        "rules": list(rules),
+        "rules": [_descriptor(name, found[name], known.get(name)) for name in index],
         "notifications": [
             {"id": name, "shortDescription": {"text": text}}
             for name, text in _NOTIFICATIONS.items()
@@ -71,28 +62,22 @@ def uri(path: str) -> str:
     return quote(path.lstrip("/").encode("utf-8", "backslashreplace"), safe="/")
 
 
-def _descriptors(rules: Iterable[LensRule], findings: Iterable[Finding]) -> list[Json]:
-    """The rules of the findings, sorted by id."""
-    found: dict[str, Json] = {}
-    for finding in findings:
-        found[_plain(finding.rule)] = {
-            "id": _plain(finding.rule),
-            "shortDescription": {"text": _title(finding.rule)},
-            "properties": {"tags": [_plain(finding.category)]},
-        }
-    for rule in (rule for rule in rules if rule.id in found):
-        found[rule.id] = {
-            "id": rule.id,
-            "shortDescription": {"text": _title(rule.id)},
-            "fullDescription": {"text": rule.why},
-            "help": {
-                "text": f"{rule.why}\n\n{rule.fix}",
-                "markdown": f"{rule.why}\n\n**What to do:** {rule.fix}",
-            },
-            "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-            "properties": {"tags": [rule.id.split("/", 1)[0]]},
-        }
-    return [found[name] for name in sorted(found)]
+def _descriptor(name: str, category: str, rule: LensRule | None) -> Json:
+    """What a rule is; of one that a model named, its name alone is known."""
+    described: Json = {
+        "id": name,
+        "shortDescription": {"text": _title(name)},
+        "properties": {"tags": [category]},
+    }
+    if rule is None:
+        return described
+    markdown = f"{rule.why}\n\n**What to do:** {rule.fix}"
+    more: Json = {
+        "fullDescription": {"text": rule.why},
+        "help": {"text": f"{rule.why}\n\n{rule.fix}", "markdown": markdown},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+    return described | more
 
 
 def _title(rule: str) -> str:
@@ -163,7 +148,7 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
     for note in review.notes:
         at = [_location(note.path, note.line)] if note.path is not None else []
         yield _notification(note.kind, "warning" if note.attempt else "note", note.text, at)
-    for kind, words in left_out(review):
+    for kind, words in report.left_out:
         yield _notification(kind.replace(" ", "-"), "note", f"{kind.capitalize()}: {words}.")
 
 

@@ -21,16 +21,9 @@ from leadhand_teams.review.command.report import (
     ReviewReport,
     also_at,
     by_rule,
-    extent,
     facts,
-    headline,
-    left_out,
-    more_look,
-    not_assessed_groups,
     noted,
     place,
-    shown_look,
-    stats,
     verdict,
 )
 
@@ -95,10 +88,10 @@ class _Page:
     def parts(self) -> Iterator[RenderableType]:
         review = self._report.review
         yield self.text(sentence(self._report.subject.title), "bold")
-        yield self.text(safe(" · ".join(extent(self._report))), "dim")
+        yield self.text(safe(" · ".join(self._report.extent)), "dim")
         yield Text()
         unfinished = self._report.answer.status != "complete"
-        yield self.text(headline(self._report), "yellow" if unfinished else "bold")
+        yield self.text(self._report.headline, "yellow" if unfinished else "bold")
         for finding in shown_first(review.findings):
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
@@ -112,12 +105,12 @@ class _Page:
             yield self.text(
                 "Needs a look: not certain enough to be a finding, worth a check", "bold"
             )
-        for finding in shown_look(review):
+        for finding in self._report.shown_look:
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
-        if more_look(review):
+        if self._report.more_look:
             yield Text()
-            yield _indented(self.text(f"… {more_look(review)}", "dim"))
+            yield _indented(self.text(f"… {self._report.more_look}", "dim"))
         notes = Table.grid(padding=(0, 2))
         notes.add_column(style="dim", no_wrap=True)
         notes.add_column(overflow="fold")
@@ -209,23 +202,23 @@ class _Page:
             styles = ["yellow" if note.attempt else "" for note in ofkind]
             rows = zip(ofkind, styles, strict=True)
             yield kind, [self.text(sentence(noted(note)), style) for note, style in rows]
-        for kind, words in left_out(review):
+        for kind, words in self._report.left_out:
             yield kind, [self.text(words)]
         if review.dropped:
             number = counted(len(review.dropped), "finding")
             where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
             quote = "whose quote is not in the change"
             yield "dropped", [self.text(f"{number} {quote}: {joined_names(where, _MAX_NAMES)}")]
-        if not_assessed_groups(review.not_assessed):
+        if self._report.not_assessed:
             yield "not assessed", list(self._not_assessed(review))
         if report.answer.gaps:
             gaps = [f"{safe(gap.task_id)}: {sentence(gap.why)}" for gap in report.answer.gaps]
             yield "gaps", [self.text(gap, "yellow") for gap in _capped(gaps, _MAX_ROWS)]
-        if stats(report):
-            yield "tasks took", [self.text(" · ".join(stats(report)))]
+        if report.timing:
+            yield "tasks took", [self.text(" · ".join(report.timing))]
 
     def _not_assessed(self, review: Review) -> Iterator[Text]:
-        groups = not_assessed_groups(review.not_assessed)
+        groups = self._report.not_assessed
         for group in groups[:_MAX_ROWS]:
             lenses = joined_names([safe(lens) for lens in group.lenses], most=20)
             line = self.text(": ".join(filter(None, (lenses, sentence(group.why)))))

@@ -16,7 +16,6 @@ from leadhand_teams.review import syntax
 
 _DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
 _AROUND = (ast.With, ast.AsyncWith, ast.If, ast.Try, ast.For, ast.AsyncFor, ast.While)
-_PLACED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias)
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BLOCKS = ("body", "orelse", "finalbody")
 _SKIPPED = frozenset((*_BLOCKS, "handlers", "cases", "type_params", "ctx", "kind", "type_comment"))
@@ -39,12 +38,6 @@ class Edit(NamedTuple):
     """The nodes around `old`, innermost first; those around `new` if there is no `old`."""
     kept: bool = False
     """Whether the statements inside stay: only the block around them differs."""
-
-    @property
-    def line(self) -> int:
-        """The line of `old`, else of `new`."""
-        places = (self.old, self.new) if self.old is not None else (self.new,)
-        return next((one.lineno for one in (*places, *self.above) if isinstance(one, _PLACED)), 1)
 
 
 class BothSides(NamedTuple):

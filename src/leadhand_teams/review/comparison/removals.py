@@ -48,25 +48,20 @@ def of_edits(
             (rule, row(edit, pair, sides)) for rule, row in (sure if pair.is_rewritten else rows)
         )
         rule, question = next((one for one in asks if one[1]), ("", ""))
-        if question:
-            yield from _asked(rule, edit, pair, question)
+        if question and (line := _removed_line(edit, pair)):
+            at = edit.new.lineno if isinstance(edit.new, ast.stmt | ast.expr) else 0
+            yield Removal(rule, line, question, place=pair.place, at=at)
 
 
-def _asked(rule: str, edit: Edit, pair: Pair, question: str) -> Iterator[Removal]:
-    """The removal for an edit, at the first line of it that the change removes, else adds."""
-    old, new = edit.old, edit.new
-    for node in (old, *edit.above):
+def _removed_line(edit: Edit, pair: Pair) -> int:
+    """The first line of an edit, or of its statement, that the change removes, or 0."""
+    for node in (edit.old, *edit.above):
         placed = isinstance(node, ast.stmt | ast.expr | ast.excepthandler)
         if placed and (line := next((n for n in span(node) if pair.removes(n)), 0)):
-            at = new.lineno if isinstance(new, ast.stmt | ast.expr) else 0
-            yield Removal(rule, line, question, place=pair.place, at=at)
-            return
+            return line
         if isinstance(node, ast.stmt):
             break
-    if isinstance(new, ast.stmt | ast.expr) and pair.new is not None:
-        line = next((n for n in span(new) if n in pair.new.changed), 0)
-        if line:
-            yield Removal(rule, line, question, added=True, place=pair.place)
+    return 0
 
 
 def findings(found: Iterable[tuple[ChangedFile, Sequence[Removal]]]) -> Iterator[Finding]:

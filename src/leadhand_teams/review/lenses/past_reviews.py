@@ -3,7 +3,7 @@
 Code finds their comments in an export that the user gives, and a model judges whether they apply
 here, so that without a model nothing is assessed. The export is the JSON that GitHub's REST API
 returns for pull request review comments: an array, several arrays in a row (`gh api --paginate`),
-one object per line, or an object that holds the list. It is untrusted data: every field is checked.
+or one object per line. It is untrusted data: every field is checked.
 """
 
 import functools
@@ -32,8 +32,8 @@ _PER_HUNK = 3
 _MIN_SHARE = 0.3
 """How much of the words of a hunk a comment and its code must have, by their rarity."""
 MAX_BYTES = 256 << 20
-_EXPECTED = "expected the JSON that GitHub returns for pull request review comments"
 _SPACE = re.compile(r"[ \t\r\n]*")
+_EXPECTED = "expected the JSON that GitHub returns for pull request review comments"
 _BODY_CHARS = 800
 _MAX_LINES = 12
 """How many lines at the end of a hunk are kept."""
@@ -144,7 +144,7 @@ def load_export(path: Path) -> tuple[PastComment, ...]:
 
 
 def _items(text: str, name: str) -> Iterator[object]:
-    """The comments of every JSON value in `text`, in order."""
+    """The comments of every JSON value in `text`, in order: they themselves, or lists of them."""
     decoder, at = json.JSONDecoder(), _after_space(text, 0)
     if at == len(text):
         raise InputError(f"{name} is empty: {_EXPECTED}")
@@ -153,7 +153,7 @@ def _items(text: str, name: str) -> Iterator[object]:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:  # also of a number that is too long
             raise InputError(f"{name} is not JSON ({error}): {_EXPECTED}") from error
-        yield from _listed(cast("object", value), name)
+        yield from _listed(cast("object", value))
         at = _after_space(text, at)
 
 
@@ -161,17 +161,9 @@ def _after_space(text: str, at: int) -> int:
     return cast("re.Match[str]", _SPACE.match(text, at)).end()
 
 
-def _listed(value: object, name: str) -> Iterator[object]:
-    """The comments of one JSON value: a list, lists of them, a comment, or an object with lists."""
-    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    if isinstance(value, list):
-        for item in cast("list[object]", value):
-            yield from cast("list[object]", item) if isinstance(item, list) else [item]
-    elif "diff_hunk" in fields:
-        yield fields
-    else:
-        lists = [cast("list[object]", one) for one in fields.values() if isinstance(one, list)]
-        if not lists:
-            raise InputError(f"{name} has no list of comments in it: {_EXPECTED}")
-        for held in lists:
-            yield from held
+def _listed(value: object) -> Iterator[object]:
+    """What is in a list, and in the lists in it (`gh api --paginate --slurp`); else itself."""
+    for one in cast("list[object]", value) if isinstance(value, list) else ():
+        yield from cast("list[object]", one) if isinstance(one, list) else (one,)
+    if not isinstance(value, list):
+        yield value

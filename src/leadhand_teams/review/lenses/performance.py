@@ -31,6 +31,7 @@ _OF_RELATIONS = syntax.words_of("queries.of_relations")
 _FETCHED = re.compile(r"select_related|prefetch_related|joinedload|selectinload|subqueryload")
 _RELATION = r"\s*{}\s*(?::[^=]+)?=\s*(?:\w+\.)*(?:ForeignKey|OneToOneField|relationship)\("
 _Loop = ast.For | ast.AsyncFor | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 @lens
@@ -72,28 +73,16 @@ def _queries(change: Change, file: ChangedFile) -> Iterator[Finding]:
 
 
 def _loops(tree: syntax.Tree) -> list[_Loop]:
-    kinds = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-    return sorted((node for kind in kinds for node in tree.nodes(kind)), key=lambda n: n.lineno)
+    return sorted((one for kind in _LOOPS for one in tree.nodes(kind)), key=lambda one: one.lineno)
 
 
 def _parts(loop: _Loop) -> tuple[ast.expr, ast.expr, list[ast.AST]]:
     """What a loop runs over, its variables, and what it does for each."""
-    match loop:
-        case (
-            ast.For(target=target, iter=rows, body=body)
-            | ast.AsyncFor(target=target, iter=rows, body=body)
-        ):
-            return rows, target, list[ast.AST](body)
-        case ast.DictComp(key=key, value=value, generators=[first, *more]):
-            return first.iter, first.target, [key, value, *first.ifs, *more]
-        case (
-            ast.ListComp(elt=value, generators=[first, *more])
-            | ast.SetComp(elt=value, generators=[first, *more])
-            | ast.GeneratorExp(elt=value, generators=[first, *more])
-        ):
-            return first.iter, first.target, [value, *first.ifs, *more]
-        case _:
-            raise AssertionError(loop)
+    if isinstance(loop, ast.For | ast.AsyncFor):
+        return loop.iter, loop.target, [*loop.body]
+    first = loop.generators[0]
+    inside = [one for one in syntax.child_nodes(loop) if one is not first]
+    return first.iter, first.target, [*inside, *first.ifs]
 
 
 def _inner(body: list[ast.AST]) -> Iterator[ast.expr]:

@@ -21,7 +21,7 @@ from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.lens import Seen, data_limit
 from leadhand_teams.review.ruff_rules import closures, judges, names
-from leadhand_teams.review.ruff_rules.hits import Judge, RuffHit, finding, ruff_message
+from leadhand_teams.review.ruff_rules.hits import TARGET, Judge, RuffHit, finding, ruff_message
 from leadhand_teams.review.rules import LensRule, rules
 from leadhand_teams.review.syntax import is_test
 
@@ -32,8 +32,6 @@ NOT_COMPILED = (
     "PLE0117", "PLE0118", "PLE1142",
 )  # fmt: skip
 """The codes of what Python parses but may not compile, such as `return` outside a function."""
-TARGET = "py314"
-"""The newest syntax and builtins, so that code for a newer Python is not reported."""
 
 _DIAGNOSTICS = TypeAdapter(tuple[Diagnostic, ...], config=ConfigDict(defer_build=True))
 _ONE_RUN = threading.Lock()

@@ -11,6 +11,8 @@ from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.rules import LensRule
 from leadhand_teams.review.syntax import ImportedNames, Node, Tree
 
+TARGET = "py314"
+"""The newest syntax and builtins, so that code for a newer Python is not reported."""
 MAX_LINES = 20
 """A finding ends at most this many lines after its first."""
 

@@ -247,14 +247,6 @@ def world_writable(hit: RuffHit) -> str | None:
     return ruff_message(hit)
 
 
-def binds(hit: RuffHit) -> str | None:
-    """Only the address of a socket: other code compares and shows such addresses."""
-    node = hit.call
-    if node is None or not syntax.dotted(node.func).endswith(".bind"):
-        return None
-    return "The socket accepts connections on every interface."
-
-
 def _target(hit: RuffHit, node: ast.AST) -> str:
     """The name that the statement around `node` assigns to; empty if it assigns to none."""
     statement = hit.tree.statement(node)

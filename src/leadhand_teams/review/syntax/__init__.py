@@ -1,9 +1,6 @@
 """Python's syntax trees, names and paths: one answer to each question for all lenses."""
 
 from leadhand_teams.review.syntax.imports import ImportedNames as ImportedNames
-from leadhand_teams.review.syntax.paths import is_code as is_code
-from leadhand_teams.review.syntax.paths import is_test as is_test
-from leadhand_teams.review.syntax.paths import tree_paths as tree_paths
 from leadhand_teams.review.syntax.tree import FUNCTIONS as FUNCTIONS
 from leadhand_teams.review.syntax.tree import LOOPS as LOOPS
 from leadhand_teams.review.syntax.tree import SCOPES as SCOPES
@@ -25,6 +22,10 @@ from leadhand_teams.review.syntax.tree import line_of as line_of
 from leadhand_teams.review.syntax.tree import parameters as parameters
 from leadhand_teams.review.syntax.tree import walk_scope as walk_scope
 from leadhand_teams.review.syntax.tree import words as words
+from leadhand_teams.review.syntax.word_tables import is_code as is_code
+from leadhand_teams.review.syntax.word_tables import is_test as is_test
 from leadhand_teams.review.syntax.word_tables import pattern_of as pattern_of
+from leadhand_teams.review.syntax.word_tables import texts_of as texts_of
+from leadhand_teams.review.syntax.word_tables import tree_paths as tree_paths
 from leadhand_teams.review.syntax.word_tables import word_rows as word_rows
 from leadhand_teams.review.syntax.word_tables import words_of as words_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand_teams.review.command.baseline import MAX_BYTES, load_baseline
+from leadhand_teams.review.command.files import MAX_BYTES, load_baseline
 from tests.leadhand_teams.review.command.reviews import finding, report
 
 

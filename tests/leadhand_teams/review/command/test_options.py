@@ -1,6 +1,6 @@
 """The options of a review as they are stored with it."""
 
-from leadhand_teams.review.command.options import ReviewSetup
+from leadhand_teams.review.command.models import ReviewSetup
 
 
 def test_a_review_is_resumed_with_the_options_that_it_was_started_with() -> None:

@@ -23,20 +23,6 @@ def test_a_coroutine_that_is_not_awaited_is_found(tmp_path: Path, line: int, tex
     assert rules(tmp_path, text) == [("coroutine-not-awaited", line)]
 
 
-def test_a_coroutine_of_another_changed_file_is_known(tmp_path: Path) -> None:
-    texts = {
-        "src/pkg/jobs.py": "async def start(): ...\n",
-        "src/pkg/app.py": "from pkg.jobs import start\n\ndef main():\n    start()\n",
-        "src/pkg/cli.py": "from .jobs import start\n\ndef main():\n    start()\n",
-    }
-    seen = report(make_change(tmp_path, texts))
-    assert [(one.path, one.line) for one in seen.findings] == [
-        ("src/pkg/app.py", 4),
-        ("src/pkg/cli.py", 4),
-    ]
-    assert "src/pkg/jobs.py:1" in seen.findings[0].message
-
-
 @pytest.mark.parametrize(
     "text",
     [

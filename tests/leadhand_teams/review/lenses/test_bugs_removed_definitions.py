@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.answer import Finding
-from leadhand_teams.review.lenses.bugs import names
-from leadhand_teams.review.quotes import ChangeQuotes
-from leadhand_teams.review.ruff_rules import diagnostics
+from leadhand_teams.review.reported import ChangeQuotes
+from leadhand_teams.review.ruff_rules import diagnostics, names
 from tests.leadhand_teams.review.changes import make_change
 
 

@@ -8,7 +8,7 @@ import pytest
 from leadhand.contracts.answer import LensReport
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses import performance
-from leadhand_teams.review.quotes import ChangeQuotes
+from leadhand_teams.review.reported import ChangeQuotes
 from tests.leadhand_teams.review.changes import make_change, run_lens
 
 

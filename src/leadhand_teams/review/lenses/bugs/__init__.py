@@ -11,8 +11,8 @@ from leadhand.errors import ToolError
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import Seen, lens
-from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, names, syntax
-from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings
+from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, syntax
+from leadhand_teams.review.ruff_rules import diagnostics, names, ruff_findings
 
 
 @lens
@@ -35,7 +35,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     try:
         yield from (one for one in ruff_findings("bugs", files) if not _is_provided(change, one))
         for file in complete:
-            yield from coroutines.find(change, file)
+            yield from coroutines.find(file)
         yield from behaviour.find(change, complete)
         yield from list(crossfile.find(change, complete))
     except (ToolError, RecursionError) as error:

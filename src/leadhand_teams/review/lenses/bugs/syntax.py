@@ -14,7 +14,7 @@ from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.ruff_rules import BROKEN, NOT_COMPILED
 from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import pattern_of
-from leadhand_teams.review.syntax.paths import is_test
+from leadhand_teams.review.syntax.word_tables import is_test
 
 SYNTAX_ERROR = rule("bugs/syntax-error")
 CONFLICT = rule("bugs/conflict-marker")

@@ -36,8 +36,7 @@ def find(event: events.Event) -> events.Hits:
             value = other.constant
             name = one.origin.rsplit(".", 1)[-1]
             if value is not None and not one.constant and _is_password(name) and _is_real(value):
-                message = f"`{one.origin}` is compared with a constant in {event.scope.title}."
-                yield events.hit("hard-coded-credential", event, message)
+                yield events.hit("hard-coded-credential.compared", event, origin=one.origin)
 
 
 def _stored(event: events.Assignment) -> events.Hits:
@@ -47,21 +46,16 @@ def _stored(event: events.Assignment) -> events.Hits:
     value = event.value.constant or ""
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
-        yield events.hit(
-            "empty-database-password",
-            event,
-            f"`{event.key}` holds a URL for `{url[1]}` with an empty password.",
-        )
+        yield events.hit("empty-database-password.url", event, name=event.key, host=url[1])
     elif _names_a_credential(event.key, value):
-        yield events.hit("hard-coded-credential", event, f"`{event.key}` is a constant credential.")
+        yield events.hit("hard-coded-credential", event, name=event.key)
 
 
 def _passed(event: events.ResolvedCall) -> events.Hits:
     match event.node:
         case ast.Call(args=[ast.Constant(value=str(name)), ast.Constant(value=str(value))]):
             if event.last in _DEFAULTS and _names_a_credential(name, value):
-                message = f"The default of `{name}` is a constant credential."
-                yield events.hit("hard-coded-credential", event, message)
+                yield events.hit("hard-coded-credential.default", event, name=name)
         case _:
             pass
     for keyword in event.node.keywords:
@@ -72,19 +66,15 @@ def _passed(event: events.ResolvedCall) -> events.Hits:
         if not literal or HOLE in value.text:
             continue
         connects = _CONNECTS.match(event.name) is not None
-        message = f"{event.title} gets a constant `{keyword.arg}`."
+        passed = events.hit("hard-coded-credential.passed", event, name=keyword.arg)
         if connects and value.text and not _PLACEHOLDER.match(value.text):
-            yield events.hit("hard-coded-credential", event, message)
+            yield passed
         elif not connects and _is_real(value.text):
-            yield events.SecurityHit("hard-coded-credential", keyword.value, message)
+            yield passed._replace(node=keyword.value)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
             if user:
-                yield events.hit(
-                    "empty-database-password",
-                    event,
-                    f"`{event.name}` logs `{user}` in with an empty password.",
-                )
+                yield events.hit("empty-database-password", event, name=event.name, user=user)
 
 
 def _names_a_credential(name: str, value: str) -> bool:

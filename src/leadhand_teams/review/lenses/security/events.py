@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from leadhand_teams.review.lenses.security.values import NOTHING, Value
-from leadhand_teams.review.syntax import Function, ImportedNames, words
+from leadhand_teams.review.syntax import Function, ImportedNames, texts_of, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,8 @@ class Comparison(NamedTuple):
     right: Value
 
 
+_TEXTS = texts_of("hits")
+
 Event = ResolvedCall | Assignment | Return | Comparison
 
 
@@ -121,7 +123,13 @@ class SecurityHit(NamedTuple):
 Hits = Iterator[SecurityHit]
 
 
-def hit(rule: str, event: Event, message: str, *values: Value) -> SecurityHit:
-    """A hit at `event`, with the steps of the values that lead to it, earliest first."""
+def hit(name: str, event: Event, /, *values: Value, **words: str) -> SecurityHit:
+    """A hit at `event`, with the steps of the values that lead to it, earliest first.
+
+    `name` is of a text of `hits`, which begins with the rule; `words` fill it, besides the function
+    (`place`) and the call with its function (`call`).
+    """
+    call = event.title if isinstance(event, ResolvedCall) else ""
+    message = _TEXTS[name].format(place=event.scope.title, call=call, **words)
     steps = tuple(step for value in values for step in value.steps)
-    return SecurityHit(rule, event.node, message, steps)
+    return SecurityHit(name.partition(".")[0], event.node, message, steps)

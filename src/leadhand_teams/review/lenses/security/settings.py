@@ -37,30 +37,25 @@ def find(event: Event) -> Hits:
         for one, other in ((event.left, event.right), (event.right, event.left)):
             decoded = one.made_by.startswith("base64.") and "decode" in one.made_by
             if decoded and _PASSWORDS & set(words(other.origin)):
-                message = f"`{other.origin}` is compared with decoded Base64."
-                yield hit("encoded-password", event, message)
+                yield hit("encoded-password", event, origin=other.origin)
     elif isinstance(event, ResolvedCall) and event.last in _CALLS:
         yield from _constants(event)
         yield from _token(event)
         if event.last in ("XMLParser", "ETCompatXMLParser"):
             on = [word for word in ("resolve_entities", "load_dtd") if event.passes(word, True)]
             if on or event.passes("no_network", False):
-                what = f"`{event.last}({on[0] if on else 'no_network'}=...)` in {event.scope.title}"
-                yield hit(
-                    "xml-external-entities", event, f"{what} lets documents use external entities."
-                )
+                what = f"{event.last}({on[0] if on else 'no_network'}=...)"
+                yield hit("xml-external-entities", event, what=what)
         elif event.last == "setFeature" and event.arg(1, "state").constant in ("True", "1"):
             feature = event.arg(0, "feature", "name")
             if re.search(r"external.ge", f"{feature.origin} {feature.text} {feature.made_by}"):
-                message = f"`setFeature` in {event.scope.title} turns on external entities."
-                yield hit("xml-external-entities", event, message)
+                yield hit("xml-external-entities.feature", event)
 
 
 def _constants(event: ResolvedCall) -> Hits:
     vector = salt = None
     if cipher := _WEAK_CIPHER.match(event.name):
-        message = f"`{cipher[1]}` in {event.scope.title} is broken or too weak."
-        yield hit("weak-cipher", event, message)
+        yield hit("weak-cipher", event, cipher=cipher[1])
     if event.name.startswith("Crypto.Cipher.") and event.last == "new":
         mode = event.arg(1, "mode").made_by
         vector = event.arg(2, "iv", "IV", "nonce") if "MODE_" in mode else None
@@ -69,9 +64,9 @@ def _constants(event: ResolvedCall) -> Hits:
     elif _SALTED.search(event.name):
         salt = event.arg(2 if event.last == "pbkdf2_hmac" else 1, "salt")
     if vector is not None and vector.trust is Trust.CONSTANT and vector.text:
-        yield hit("constant-iv", event, f"The initialisation vector of {event.title} is constant.")
+        yield hit("constant-iv", event)
     if salt is not None and salt.constant:
-        yield hit("constant-salt", event, f"The salt of {event.title} is a constant.", salt)
+        yield hit("constant-salt", event, salt)
 
 
 def _token(event: ResolvedCall) -> Hits:
@@ -85,11 +80,7 @@ def _token(event: ResolvedCall) -> Hits:
         code = ast.unparse(event.scope.function) if reads and event.scope.function else ""
         unverified = reads and "verify_jwt(" not in code
     if unverified and not event.scope.words & {"unverified", "unsafe", "peek"}:
-        yield hit(
-            "token-not-verified",
-            event,
-            f"{event.title} reads the token without verifying its signature.",
-        )
+        yield hit("token-not-verified", event)
 
 
 def unchecked_certificates(tree: Tree) -> Hits:

@@ -60,9 +60,13 @@ class Sink:
             piece = value.least_trusted(self.use)
             enough = piece.trust >= self.trust
             if enough and (self.when is None or self.when(event, value, piece)):
-                origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"
-                yield hit(self.rule, event, f"{origin} {self.what} {event.title}.", piece, value)
+                found_here = hit("sink", event, piece, value, origin=_origin(piece), what=self.what)
+                yield found_here._replace(rule=self.rule)
                 return
+
+
+def _origin(piece: Value) -> str:
+    return f"`{piece.origin}`" if piece.origin else "A value that is not constant"
 
 
 def _shaped(value: Value, before: re.Pattern[str]) -> bool:
@@ -183,9 +187,7 @@ def _sql(event: ResolvedCall) -> Hits:
         as_value = as_value and not _SQL_IDENTIFIER.search(before[-40:])
         enough = Trust.PARAMETER if as_value else Trust.LOCAL
         if piece.trust >= enough and "sql" not in piece.safe_for:
-            origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"
-            message = f"{origin} is pasted into the SQL passed to {event.title}."
-            yield hit("sql-injection", event, message, piece, statement)
+            yield hit("sql-injection", event, piece, statement, origin=_origin(piece))
             return
         before += "0"
 
@@ -196,26 +198,19 @@ def _regex(event: ResolvedCall) -> Hits:
     subject = event.arg(0 if compiled else 1, "string")
     piece = pattern.least_trusted("regex")
     if event.last == "sub" and "<script" in pattern.text.lower():
-        message = f"{event.title} removes `<script>` tags with a regular expression."
-        yield hit("html-filter", event, message)
+        yield hit("html-filter", event)
     elif subject.least_trusted("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
-        message = f"The pattern in {event.scope.title} has unescaped dots in a host name."
-        yield hit("host-pattern", event, message, pattern)
+        yield hit("host-pattern", event, pattern)
     elif piece.trust is Trust.REMOTE and not compiled:
-        message = f"`{piece.origin}` is used as a regular expression by {event.title}."
-        yield hit("regex-injection", event, message, piece, pattern)
+        yield hit("regex-injection", event, piece, pattern, origin=piece.origin)
 
 
 def _page(event: ResolvedCall | Return, body: Value, where: str) -> Hits:
     piece = body.least_trusted("html")
-    title = event.scope.title
     if piece.trust is Trust.REMOTE:
-        message = f"`{piece.origin}` reaches the page unescaped through {where} in {title}."
-        yield hit("cross-site-scripting", event, message, piece, body)
+        yield hit("cross-site-scripting", event, piece, body, origin=piece.origin, where=where)
     elif "traceback.format_exc" in piece.made_by:
-        yield hit(
-            "error-details", event, f"{where} in {title} sends the stack trace to the client."
-        )
+        yield hit("error-details", event, where=where)
 
 
 def _header(event: Assignment) -> Hits:
@@ -224,12 +219,6 @@ def _header(event: Assignment) -> Hits:
     if piece.trust is not Trust.REMOTE:
         return
     if key == "location" and _controls_host(event, event.value, piece):
-        message = (
-            f"`{piece.origin}` decides where the `Location` header in {event.scope.title} leads."
-        )
-        yield hit("open-redirect", event, message, piece, event.value)
+        yield hit("open-redirect", event, piece, event.value, origin=piece.origin)
     elif key == "content-type":
-        message = (
-            f"`{piece.origin}` decides the content type of the response in {event.scope.title}."
-        )
-        yield hit("response-header", event, message, piece, event.value)
+        yield hit("response-header", event, piece, event.value, origin=piece.origin)
