@@ -14,6 +14,8 @@ from leadhand_teams.experts.report import report
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.statements import Added, check
 
+_NONE: Final = "No expert was asked: this is a question of none of the four fields."
+_SEVERAL: Final = "The documents have several answers to this, by what is meant."
 UNSURE: Final = 60
 """Below this confidence the team asks whether it chose the right expert."""
 
@@ -30,7 +32,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     asked = [one for one in (found.expert, found.secondary) if one is not None]
     answering = {one.field for one in found.opinions if one.answered}
     found.answered = bool(asked) and answering >= {*asked}
-    found.answer = "\n\n".join(_lines(found))
+    moderated = [one for one in opinions.values() if one.field is None]
+    found.answer = "\n\n".join(_lines(found, moderated))
+    found.may_be = [cited for one in moderated for cited in one.citations]
     found.citations = [cited for one in found.opinions for cited in one.citations]
     checks = (check for one in found.opinions for check in one.checks)
     found.professional_check = [*dict.fromkeys(checks)]
@@ -39,7 +43,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         asks.append(f"Is this a {found.expert} question? If not, whom is it for?")
     found.question = " ".join(dict.fromkeys(asks)) or None
     gaps = [found.question] if found.question else []
-    gaps += [f"contradiction: {_both(one)}" for one in found.disagreements if not one.settled]
     first = next(iter(opinions), "experts")
     return Synthesis(
         answer=report(plan.goal, found, alone=False).markdown(title=False),
@@ -71,12 +74,22 @@ def _opinion(one: TaskResult) -> ExpertOpinion | None:
         return None  # of a person, or of a worker that is not the team's
 
 
-def _lines(found: Answered) -> Iterator[str]:
+def _lines(found: Answered, moderated: Sequence[ExpertOpinion]) -> Iterator[str]:
     """The answer in a sentence for each expert, labelled, and where documents differ."""
     for one in found.opinions:
-        said = "not in the documents." if one.files else "there are no documents to answer from."
-        said = f"{one.answer} ({one.citations[0].ref})" if one.answered else said
+        near = one.citations[0] if one.citations else None
+        said = f"{one.lack or 'there are no documents to answer from'}."
+        if near and not one.answered:
+            said += f" The nearest passage: “{near.quote}” ({near.ref})"
+        said = " ".join([one.answer, *one.notes]) if one.answered else said
         yield f"{str(one.field).capitalize()}: {said}"
+    for one in moderated:
+        said = (
+            "The documents have several answers to this, by what is meant."
+            if one.citations
+            else _NONE
+        )
+        yield said if one.ask else ""
     for one in found.disagreements:
         if one.settled:
             yield f"{one.other.ref} differs ({one.what}), but {one.one.ref} holds. {one.why}"
@@ -89,11 +102,10 @@ def _both(one: Disagreement) -> str:
 
 
 def _conflict(one: Disagreement, opinions: dict[str, ExpertOpinion]) -> Conflict:
-    said = [f"“{cited.quote}” ({cited.ref})" for cited in (one.one, one.other)]
     return Conflict(
         task_ids=tuple(task for task, found in opinions.items() if one in found.disagreements),
         kind="contradiction",
-        about=f"{one.what}: {said[0]}, {said[1]}",
+        about=_both(one),
         resolution=f"{one.one.ref} holds" if one.settled else None,
         why=one.why,
     )

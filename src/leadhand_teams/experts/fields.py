@@ -30,6 +30,8 @@ _NONE_MARGIN = 0.4
 """Added to a trained router's score for no worker, of which it has few examples."""
 _SECOND_SHARE = 0.4
 """A second expert is asked if it has a sure word, and this share of the first one's weight."""
+_EVIDENCE = 1.2
+"""What a passage that has all of a question counts for the field of its document."""
 _MAX_CHARS = 4_000
 
 _WORD = re.compile(r"\w[\w'/+#.&-]*[\w+#]|\w|[$%£€]|/\w+/\w+")
@@ -104,10 +106,13 @@ def weights(text: str) -> dict[str, float]:
     return heavy
 
 
-def choose(text: str, router: object = None) -> FieldChoice:
+def choose(
+    text: str, router: object = None, *, evidence: Mapping[Expert, float] | None = None
+) -> FieldChoice:
     """The expert for a question, and the second one where it is for two.
 
-    `router` is a team's trained router, or `None`.
+    `router` is a team's trained router, or `None`; `evidence` says for each field how well a
+    document of it answers, 0 to 1.
     """
     heavy, trained = weights(text), dict[str | None, float]()
     if isinstance(router, Scores):
@@ -118,6 +123,8 @@ def choose(text: str, router: object = None) -> FieldChoice:
         field: _WORDS_SHARE * math.log1p(weight) + trained.get(field, 0.0)
         for field, weight in least.items()
     }
+    for field, share in (evidence or {}).items():
+        scores[field] += _EVIDENCE * share
     first, second = sorted(scores, key=scores.__getitem__, reverse=True)[:2]
     margin = scores[first] - scores[second]
     log_odds = 5.5 * margin - 0.7 if trained else 4.7 * margin + 0.25

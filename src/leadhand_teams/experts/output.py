@@ -47,6 +47,10 @@ class ExpertOpinion(BaseModel):
     disagreements: list[Disagreement] = []
     to_reader: list[Citation] = []
     """Instructions to the reader in the documents; they were not followed."""
+    lack: str = ""
+    """Why there is no answer."""
+    notes: list[str] = []
+    """How words of the question were read."""
     unread: list[str] = []
     files: int = 0
     ask: str | None = None
@@ -64,6 +68,8 @@ class Answered(BaseModel):
     answer: str = ""
     citations: list[Citation] = []
     professional_check: list[str] = []
+    may_be: list[Citation] = []
+    """What a question may mean that names nothing."""
     question: str | None = None
     opinions: list[ExpertOpinion] = []
     disagreements: list[Disagreement] = []

@@ -1,28 +1,39 @@
-"""Plans by the request: the experts that it is for, each with its part of the question."""
+"""Plans by the request and the documents: the experts it is for, each with its part of it."""
 
 from collections.abc import Sequence
 
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
-from leadhand_teams.experts.fields import Expert, choose, weights
-from leadhand_teams.experts.words import pattern
+from leadhand.errors import InputError
+from leadhand_teams.experts.asking import is_open, parts_of, wanted
+from leadhand_teams.experts.fields import EXPERTS, Expert, FieldChoice, choose, weights
+from leadhand_teams.experts.finding import find, meanings
+from leadhand_teams.experts.sentences import KnownLines, known_documents
+from leadhand_teams.experts.words import has_words
+
+_LEAST = 0.35
+"""Passages with less of the question are no evidence."""
+_NAMED = 0.7
+"""What it counts that only documents of one field are about what the question names."""
+_LIKELY_WORD = 1.5
+"""So little of the words of a field is none if no document has anything on it."""
+_CLEAR = 60
+"""Confidence from which a part of a question may have an expert of its own."""
 
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """A task for one expert or two, or one that asks back. Raises `InputError`."""
-    paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
-    choice = choose(request.text, team.trained_router)
-    chosen: list[Expert] = [one for one in (choice.expert, choice.secondary) if one is not None]
-    confidence = round(choice.confidence)
+    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    chosen, confidence = _experts(request.text, team, _known(paths))
     tasks = [
         Task(
             id=expert,
             worker=expert,
             intent=f"Answer from the documents: {part}",
             payload={"confidence": confidence, "question": part},
-            artifacts=tuple(paths),
+            artifacts=paths,
         )
-        for expert, part in _parts(request.text, chosen).items()
+        for expert, part in chosen.items()
     ]
     if len(tasks) != 1:
         what = "Judge where the experts contradict each other" if tasks else "Ask what is meant"
@@ -30,7 +41,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
             id="moderator",
             worker="moderator",
             intent=f"{what}: {request.text}",
-            payload={"confidence": confidence},
+            payload={"confidence": confidence, "question": request.text},
+            artifacts=() if tasks else paths,
             depends_on=tuple(task.id for task in tasks),
             tolerates_missing=True,
         )
@@ -38,14 +50,69 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     return Plan(goal=request.text, tasks=tasks)
 
 
-def _parts(question: str, chosen: Sequence[Expert]) -> dict[Expert, str]:
-    """The part of the question that is for each expert; the whole if it can't be split."""
-    parts: dict[Expert, list[str]] = {expert: [] for expert in chosen}
-    for part in filter(None, map(str.strip, pattern("parts").split(question))):
-        heavy = weights(part)
-        most = max((heavy[expert] for expert in chosen), default=0.0)
-        for expert in chosen:
-            if heavy[expert] == most:
-                parts[expert].append(part)
-    whole = len(chosen) < 2 or not all(parts.values())
-    return {one: question if whole else " ".join(found) for one, found in parts.items()}
+def _known(paths: Sequence[str]) -> KnownLines | None:
+    try:
+        known = known_documents(paths) if paths else None
+    except InputError:
+        return None  # the expert says so
+    return known if known and known.sentences else None
+
+
+def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[Expert, str], int]:
+    """The part of the question that is for each expert, and the confidence in the choice."""
+    if known and is_open(question):
+        files = dict.fromkeys(one.sentence.file for one in meanings(question, known))
+        fields: dict[Expert, str] = {}
+        for file in files:
+            if field := known.kinds[file].field:
+                fields[field] = question
+        if len(files) == len(fields) == 2:
+            return fields, _CLEAR
+        if len(files) > 1:
+            return {}, 0
+    choice = _choice(question, question, team, known)
+    parts: dict[Expert, list[str]] = {}
+    for part in parts_of(question):
+        own = _choice(part, question, team, known)
+        expert = own.expert if own.expert and own.confidence >= _CLEAR else choice.expert
+        if expert:
+            parts.setdefault(expert, []).append(part)
+    if choice.secondary and len(parts) == 1:
+        parts |= {one: [question] for one in (*parts, choice.secondary)}
+    chosen = [*parts.items()][:2]
+    whole = len(chosen) == 1  # it says most of the case
+    said: dict[Expert, str] = {one: question if whole else " ".join(found) for one, found in chosen}
+    return said, round(choice.confidence)
+
+
+def _choice(part: str, question: str, team: Team, known: KnownLines | None) -> FieldChoice:
+    evidence = _evidence(part, question, known) if known else dict[Expert, float]()
+    choice = choose(part, team.trained_router, evidence=evidence)
+    if known and not evidence and max(weights(part)[one] for one in EXPERTS) <= _LIKELY_WORD:
+        return FieldChoice(None, None, choice.confidence)
+    # Of a second field there must be a document, if there are documents.
+    lacks = known is not None and choice.secondary not in evidence
+    return choice._replace(secondary=None) if lacks else choice
+
+
+def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float]:
+    """For each field how well its documents answer, 0 to 1."""
+    near = [
+        one
+        for one in find(part, question, known, None).near
+        if one.is_exact and not one.sentence.quote.endswith("?")
+    ]
+    found: dict[Expert, float] = {}
+    for one in near:
+        field = known.kinds[one.sentence.file].field
+        share = one.share * one.score / near[0].score
+        if one.sentence.title and has_words(part, one.sentence.title):
+            share = 1.0
+        if field and share >= _LEAST:
+            found[field] = max(found.get(field, 0.0), share)
+    for word in wanted(part, question, known):
+        named = [file for file, top in known.tops.items() if word.is_in(top, exactly=True)]
+        fields = {field for file in named if (field := known.kinds[file].field)}
+        if (word.is_subject or word.is_name) and len(fields) == 1:
+            found |= {one: max(found.get(one, 0.0), _NAMED) for one in EXPERTS if one in fields}
+    return found

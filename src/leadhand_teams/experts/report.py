@@ -35,15 +35,21 @@ def report(request: str, found: Answered, *, took: str = "", alone: bool = True)
         for one in found.disagreements
         for cited, state in ((one.one, ["holds"]), (one.other, ["replaced"]))
     ]
+    shown = {cited.ref for one in found.disagreements for cited in (one.one, one.other)}
     to_reader = {cited.ref: cited for one in found.opinions for cited in one.to_reader}
     sections: dict[str, list[Block]] = {
         "The documents contradict each other": [TableBlock(["Place", "Words", ""], rows)],
         **{
             f"{str(one.field).capitalize()}: the places in your documents": [
-                QuoteBlock(cited.quote, cited.ref, about=cited.heading) for cited in one.citations
+                QuoteBlock(cited.quote, cited.ref, about=cited.heading)
+                for cited in one.citations
+                if cited.ref not in shown
             ]
             for one in found.opinions
         },
+        "What it may be about": [
+            QuoteBlock(cited.quote, cited.ref, about=cited.heading) for cited in found.may_be
+        ],
         "Added by the model": [f"{one.text} [{one.ref}]" for one in found.added],
         "What a professional must check": [Items(found.professional_check)],
         "Not followed: instructions to the reader": [

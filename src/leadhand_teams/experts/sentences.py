@@ -1,29 +1,37 @@
 """Splits what was read into sentences, list items and table rows, each with its place. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
 from leadhand_teams.experts.output import Citation
-from leadhand_teams.experts.words import pattern
-from leadhand_teams.shared.reading import Reading, Text
+from leadhand_teams.experts.words import pattern, units, words
+from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 
 MAX_SENTENCES: Final = 30_000
 """Sentences in all; the answer says if there are more."""
 MAX_CHARS: Final = 900
 _FIELD_SENTENCES: Final = 60
-"""Sentences from the top that decide what field a document is of."""
+"""Sentences from the top that decide what field a document is of if its kind is not known."""
+_TOP_LINES: Final = 3
+"""Lines from the top that name what a document is about."""
 _NUMBER: Final = r"(?:§+ ?)?(?:[A-Z]?\d{1,3}(?:\.\d{1,3}){0,4}[.)]?|\([a-z]{1,4}\)|[ivx]{1,4}\))"
 _HEADING: Final = re.compile(
     rf"#{{1,6}} +(?P<marked>\S.*)|(?P<plain>(?:(?:article|section|clause|chapter|part|note) )?"
-    rf"(?:{_NUMBER} +)?[^\W\d_][^.!?;:|]{{1,70}}):?",
+    rf"(?:{_NUMBER} +)?[^\W\d_][^.!?;:|]{{1,70}})[:?]?",
     re.IGNORECASE,
 )
+_NUMBERED: Final = re.compile(rf"{_NUMBER} ")
+_MAX_TITLE: Final = 100
+_MOST_TOP: Final = 300
+_RULES: Final = ("|--", "|:-", "| -", "| :")
+"""How the line below the header of a Markdown table begins."""
 _ITEM: Final = re.compile(rf"[ \t]*(?:[-*•–] |{_NUMBER} )")
 _ROW: Final = re.compile(r"[^\d(]{3,60}(?:\s+\(?[-–]?\d[\d.,]*\)?%?){1,6}|.*\S(?:\s{2,}|\t)\S.*")
 _NUMBERS: Final = re.compile(r"\(?-?\d[\d.,]*\)?(?=\s|$)")
@@ -35,10 +43,20 @@ class QuotableLine(Citation):
     """What a document has on a line, as far as answers are found by it."""
 
     file: str = ""
+    clause: int = 0
+    """Sentences of one paragraph, clause or step have the same."""
     is_item: bool = False
     """Whether it is an item of a list or a numbered step."""
     title: str = ""
     """Of a row of figures: what it is about."""
+
+
+class DocumentKind(NamedTuple):
+    """What a document is."""
+
+    field: Expert | None
+    check: str | None
+    """What a professional must check in answers from it."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +71,70 @@ class KnownLines:
     """Whether there are more sentences."""
 
     @cached_property
-    def fields(self) -> dict[str, Expert | None]:
-        """The field of each file: that of most words at its top."""
-        found: dict[str, Expert | None] = {}
-        for file in dict.fromkeys(one.file for one in self.sentences):
+    def tops(self) -> Mapping[str, frozenset[str]]:
+        """For each file what its name, title and first lines have: what it is about."""
+        found: defaultdict[str, str] = defaultdict(str)
+        for text in self.reading.texts:
+            lines = islice(filter(str.strip, text.text.splitlines()), _TOP_LINES)
+            found[text.name] = found[text.name] or " ".join([text.title, *lines])[:_MOST_TOP]
+        return {file: units(f"{name} {found[file]}") for file, name in self._names.items()}
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        files = dict.fromkeys(one.file for one in self.sentences)
+        titles = {text.name: _named(text) for text in reversed(self.reading.texts)}
+        return {file: f"{re.sub('[_.]', ' ', file)} {titles.get(file, '')}" for file in files}
+
+    @cached_property
+    def kinds(self) -> Mapping[str, DocumentKind]:
+        """The kind of each file, by what it is about; else the field of most words at its top."""
+        found: dict[str, DocumentKind] = {}
+        for file, top in self.tops.items():
+            named = units(self._names[file])
+            score, best = max(
+                (sum((one <= top) + 2 * (one <= named) for one in kind), -number)
+                for number, kind in enumerate(_kind_words())
+            )
+            if score:
+                kind = [*words()["kinds"].values()][-best]
+                found[file] = DocumentKind(kind["field"], kind["check"])
+                continue
             of = [f"{one.heading} {one.quote}" for one in self.sentences if one.file == file]
             heavy = weights(" ".join(of[:_FIELD_SENTENCES]))
-            best = max(EXPERTS, key=heavy.__getitem__)
-            found[file] = best if heavy[best] else None
+            field = max(EXPERTS, key=heavy.__getitem__)
+            found[file] = DocumentKind(field if heavy[field] else None, None)
         return found
+
+    @cached_property
+    def stems(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+        """For each sentence what it has itself, and what its headings have."""
+        # Below the title of the document, which is in `tops`.
+        heads = {o.heading: units(" ".join(o.heading.split(" > ")[1:])) for o in self.sentences}
+        return tuple((units(one.quote), heads[one.heading]) for one in self.sentences)
+
+    @cached_property
+    def places(self) -> Mapping[str, frozenset[int]]:
+        """For each stem the sentences that have it, or whose headings or documents' tops do."""
+        found: defaultdict[str, set[int]] = defaultdict(set)
+        for number, (body, heads) in enumerate(self.stems):
+            for stem in body | heads | self.tops[self.sentences[number].file]:
+                found[stem].add(number)
+        return {stem: frozenset(numbers) for stem, numbers in found.items()}
+
+    @cached_property
+    def clauses(self) -> Mapping[tuple[str, int], list[int]]:
+        """The sentences of each clause, in their order."""
+        found: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+        for number, one in enumerate(self.sentences):
+            found[one.file, one.clause].append(number)
+        return found
+
+
+@cache
+def _kind_words() -> Sequence[Sequence[frozenset[str]]]:
+    """The stems of each word or phrase of each kind of document."""
+    kinds = words()["kinds"].values()
+    return [[units(one.replace("_", " ")) for one in kind["words"].split()] for kind in kinds]
 
 
 def library(reading: Reading) -> KnownLines:
@@ -76,42 +149,79 @@ def library(reading: Reading) -> KnownLines:
     return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
 
+def _named(text: Text) -> str:
+    """The title of a document: its first line, if that is short."""
+    first = next((line.strip("# \t") for line in text.text.splitlines() if line.strip()), "")
+    return text.title or (first if len(first) <= _MAX_TITLE else "")
+
+
 def _of_text(text: Text) -> Iterator[QuotableLine]:
-    above = [text.title] if text.title else []
-    years: list[str] = []
-    for begin, end in _blocks(text):
-        block = text.text[begin:end]
-        line = " ".join(block.split())
+    above = [_named(text) or text.name]
+    years, columns = list[str](), ""
+    blocks = [*_blocks(text)]
+    lines = [" ".join(text.text[begin:end].split()) for begin, end in blocks]
+    for clause, ((begin, end), line) in enumerate(zip(blocks, lines, strict=True)):
         if _YEARS.fullmatch(line):
             years = re.findall(r"(?:19|20)\d\d", line)
             continue
         if years and _ROW.fullmatch(line) and len(_NUMBERS.findall(line)) == len(years):
-            heads = " > ".join([*above, " ".join(years)])
+            heads = " > ".join(dict.fromkeys([*above, " ".join(years)]))
             title = line[: next(_NUMBERS.finditer(line)).start()].strip()
-            yield QuotableLine(text.ref(begin), line, heads, text.name, title=title)
+            yield QuotableLine(text.ref(begin), line, heads, text.name, clause, title=title)
             continue
-        if heading := _heading(line):
-            level = len(line) - len(line.lstrip("#")) or 2
-            above = [*above[: level - 1], heading][-3:]
+        if not line.startswith("|"):
+            columns = ""
+        elif (
+            not any(map(str.isalnum, line)) or "".join(lines[clause + 1 : clause + 2])[:3] in _RULES
+        ):
+            columns = columns or line.strip("| ")
             continue
+        beside = [*lines[max(0, clause - 1) : clause], *lines[clause + 1 : clause + 2]]
+        if (heading := _heading(line)) and not _counts_on(line, beside):
+            above = [*above[: _level(line, above)], heading][-4:]
+            continue
+        block = text.text[begin:end]
         is_item = _ITEM.match(block) is not None
         for first, last in _sentences(block):
-            words = " ".join(block[first:last].split())
-            if any(mark.isalnum() for mark in words):
+            said = " ".join(block[first:last].split())
+            if any(mark.isalnum() for mark in said):
                 where = text.ref(begin + first)
-                heads = " > ".join(dict.fromkeys(above))
-                yield QuotableLine(where, words[:MAX_CHARS], heads, text.name, is_item)
+                heads = " > ".join(dict.fromkeys([*above, *filter(None, [columns])]))
+                yield QuotableLine(where, said[:MAX_CHARS], heads, text.name, clause, is_item)
+
+
+def _level(line: str, above: list[str]) -> int:
+    """Below how many of the headings above a heading stands."""
+    if line.startswith("#"):
+        return len(line) - len(line.lstrip("#")) - 1
+    # A plain heading is below a numbered one, and that is below the title.
+    is_major = line.isupper() or _NUMBERED.match(line) is not None
+    major = above[1:2] and (above[1].isupper() or _NUMBERED.match(above[1]))
+    return 1 if is_major or not major else 2
+
+
+def _counts_on(line: str, beside: list[str]) -> bool:
+    """Whether the line before or after has the number before or after: then they are steps."""
+    number = re.match(r"(\d+)[.)] ", line)
+    others = [re.match(r"(\d+)[.)] ", other) for other in beside]
+    return number is not None and any(
+        other is not None and abs(int(other[1]) - int(number[1])) == 1 for other in others
+    )
 
 
 def _blocks(text: Text) -> Iterator[tuple[int, int]]:
     """Paragraphs, list items, headings and lines of figures, as spans."""
     begin: int | None = None
     at = 0
-    for line in text.text.splitlines(keepends=True):
+    lines = text.text.splitlines(keepends=True)
+    width = sorted(map(len, lines))[len(lines) * 9 // 10] if lines else 0
+    before = ""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
         bare = line.strip()
         alone = bare.startswith(("#", "|")) or bool(_ROW.fullmatch(bare) or _YEARS.fullmatch(bare))
+        alone = alone or _is_title(bare, before, after.strip(), width)
         starts = alone or not bare or _ITEM.match(line) or at in text.page_starts
-        if begin is not None and (starts or _is_title(text.text[begin:at].strip())):
+        if begin is not None and starts:
             yield begin, at
             begin = None
         if alone:
@@ -119,22 +229,29 @@ def _blocks(text: Text) -> Iterator[tuple[int, int]]:
         elif begin is None and any(map(str.isalnum, bare)):
             begin = at
         at += len(line)
+        before = bare
     if begin is not None:
         yield begin, at
 
 
-def _is_title(line: str) -> bool:
+def _is_title(line: str, before: str, after: str, width: int) -> bool:
     """Whether a line is a heading though a paragraph follows it directly."""
+    is_new = not before or before[-1] in ".;:!?" or _heading(before) is not None
+    goes_on = after[:1].islower() or not after
+    if not is_new or goes_on or len(line) >= _MAX_TITLE or _heading(line) is None:
+        return False
     words = re.findall(r"[^\W\d_]{4,}", line)
     titled = line.isupper() or (bool(words) and all(word[0].isupper() for word in words))
-    return titled and len(line) < 60 and "\n" not in line and _heading(line) is not None
+    # Else it is one if the next word would have had room on the line.
+    has_room = len(line) + len(after.split()[0]) + 1 < 0.8 * width
+    return (titled and len(line) < 60) or has_room
 
 
 def _heading(line: str) -> str | None:
     match = _HEADING.fullmatch(line)
     heading = (match["marked"] or match["plain"]).strip() if match else ""
     is_heading = match and (match["marked"] or re.match(r"[^\W_a-zß-ÿ]|§", heading))
-    return heading if is_heading and len(heading.split()) <= 10 else None
+    return heading if is_heading and len(heading.split()) <= 12 else None
 
 
 def _sentences(block: str) -> Iterator[tuple[int, int]]:
@@ -154,7 +271,11 @@ def _of_table(table: DataTable) -> Iterator[QuotableLine]:
     texts = [one for one in table.columns if one.kind == "text"]
     for row in range(len(table)):
         written = [(one.name, one.texts[row]) for one in table.columns if one.texts[row]]
-        words = "; ".join(f"{name}: {cell}" for name, cell in written)[:MAX_CHARS]
+        said = "; ".join(f"{name}: {cell}" for name, cell in written)[:MAX_CHARS]
         ref, heading = table.ref(row), table.sheet or ""
         title = next((one.texts[row] for one in texts if one.texts[row]), "")
-        yield QuotableLine(ref, words, heading, table.file, title=title)
+        yield QuotableLine(ref, said, heading, table.file, row, title=title)
+
+
+known_documents = read_once(library)
+"""The sentences of the files and folders at some paths, read once. Raises `InputError`."""

@@ -5,7 +5,7 @@ The words are in `everyday.yaml`.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final, cast
@@ -59,24 +59,32 @@ def phrases(text: str, *, apart: int = 0) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def is_passing(word: str) -> bool:
+    """Whether a word only surrounds a question: a time, an adverb, a feeling."""
+    return stem(word) in _stems("passing")
+
+
 def is_everyday(word: str) -> bool:
     """Whether a word says nothing that a document must have: a verb, an adverb, a time."""
-    return stem(word) in _stems("everyday") or _NO_NOUN.match(word.lower()) is not None
+    known = is_passing(word) or stem(word) in _stems("everyday")
+    return known or _NO_NOUN.match(word.lower()) is not None
 
 
 def subjects(question: str) -> list[str]:
     """The nouns and names that a question is about, as written: what a document must have."""
-    words = _WORD.findall(question)
-    content = {*content_words(question)}
-    found: list[str] = []
+    sentences = re.split(r"(?<=[.!?])\s+", question)
+    return list(dict.fromkeys(word for one in sentences for word in _nouns(_WORD.findall(one))))
+
+
+def _nouns(words: list[str]) -> Iterator[str]:
+    content = {*content_words(" ".join([*words, "word"]))}
     for at, word in enumerate(words):
-        before = words[at - 1].lower() if at else ""
-        after = words[at + 1].lower() if at + 1 < len(words) else ""
+        before = stem(words[at - 1]) if at else ""
+        after = stem(words[at + 1]) if at + 1 < len(words) else ""
         is_name = at > 0 and (word[0].isupper() or not word.isalpha())
-        is_verb = stem(before) in _stems("before_verbs") or (
-            stem(after) in _stems("objects") and stem(before) not in _stems("before_nouns")
+        is_verb = before in _stems("before_verbs") or (
+            after in _stems("objects") and before not in _stems("before_nouns")
         )
         is_content = len(word) > 1 and content & {*re.split(r"[-.]", word.lower())}
         if is_content and (is_name or not (is_verb or is_everyday(word) or word.isdigit())):
-            found.append(word)
-    return list(dict.fromkeys(found))
+            yield word
