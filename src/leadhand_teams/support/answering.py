@@ -59,7 +59,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     escalated = output_as(Ticket, found.get("escalator"))
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
-        documented = documented.model_copy(update={"answered": False})
+        documented = documented.model_copy(update={"answered": False, "may_help": False})
     made = escalated or _ticket(brief, diagnosis, documented, library)
     case = _Case(brief, diagnosis, documented, strange, made)
     checked = _checked(brief.request, added(results), library)

@@ -16,7 +16,7 @@ from leadhand_teams.support.words import pattern, stems
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _PART: Final = 900
-_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 2.0, 0.5, 0.7, 100, 4
+_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 2.0, 0.4, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:

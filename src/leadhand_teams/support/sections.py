@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from leadhand.tools.files import Document, split_into_passages
+from leadhand_teams.shared.everyday import is_everyday
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.search import Index
 from leadhand_teams.support.output import DocSection
@@ -143,8 +144,12 @@ class SectionIndex:
         ]
 
     def words(self, text: str) -> list[str]:
-        """The words that carry a question, each once, with slips corrected."""
-        return [*dict.fromkeys(corrected(content(text), self.known))]
+        """The words that carry a question, each once, with slips corrected.
+
+        Without everyday words that no section has: they say nothing of what is asked.
+        """
+        found = [*dict.fromkeys(corrected(content(text), self.known))]
+        return [one for one in found if one in self.known or not is_everyday(one)] or found
 
     def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
         """The sections that fit the question, or one of its sentences, best; the best first.

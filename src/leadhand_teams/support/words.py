@@ -9,6 +9,7 @@ from typing import Any, Final
 import yaml
 from rapidfuzz.distance import OSA
 
+from leadhand_teams.shared.everyday import alike
 from leadhand_teams.shared.search import stem
 
 DATA: Final[Mapping[str, Any]] = yaml.safe_load(
@@ -68,7 +69,8 @@ def _nearest(word: str, known: Collection[str]) -> str:
     if (same := _SAME.get(word, "")) in known:
         return same
     most = 0 if len(word) < 5 or not word.isalpha() else 1 if len(word) < 8 else 2
-    alike = [one for one in known if one[:1] == word[:1] and abs(len(one) - len(word)) <= most]
-    close = [(OSA.distance(word, one, score_cutoff=most), one) for one in alike]
+    near = [one for one in known if one[:1] == word[:1] and abs(len(one) - len(word)) <= most]
+    close = [(OSA.distance(word, one, score_cutoff=most), one) for one in near]
     distance, nearest = min(close, default=(most + 1, word))
-    return nearest if distance <= most else word
+    same = next((one for one in sorted(alike(word)) if one in known), word)
+    return nearest if distance <= most else same
