@@ -14,8 +14,8 @@ from leadhand_teams.shared.search import stem, terms
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
 _RUN: Final = r"(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*(?: [a-z][\w'’-]*)?"
 _WEIGHTS: Final = {"subject": 1.0, "everyday": 0.5, "noise": 0.15}
-_YEAR: Final = 4
-"""Digits of a year; other numbers are values of a case."""
+_CODE: Final = 3
+"""Digits of a code or a year; shorter numbers are values of a case."""
 _PHRASE: Final = 0.8
 _ASIDE: Final = 0.6
 """What a word counts that only surrounds the question."""
@@ -89,7 +89,7 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
     for word in dict.fromkeys(re.sub(r"['’]s$", "", one) for one in _WORD.findall(text)):
         parts = tuple(terms(word))
         is_said = content & {*re.split(r"\W", word.lower())} and not is_passing(word)
-        if not is_said or {*parts} <= gone or (word.isdigit() and len(word) != _YEAR):
+        if not is_said or {*parts} <= gone or (word.isdigit() and len(word) < _CODE):
             continue
         is_noun = word in nouns or any(part in nouns for part in re.split(r"['’]", word))
         is_noise = {*parts} <= stems_of("noise")
@@ -146,7 +146,22 @@ def opposed(question: str, text: str) -> float:
     opening = pattern("opening").match(text)
     if opening and _times(question):
         factor *= 1.1 if opening["time"].lower() in _times(question) else 0.8
-    return factor
+    return factor * _within(question, text)
+
+
+def _within(question: str, text: str) -> float:
+    """Whether a value of the question, as in "weighs 15 kilos", is in the range of a sentence."""
+    value = pattern("value").search(question)
+    if not value:
+        return 1.0
+    number, unit = float(value["number"] or value["number2"]), (value["unit"] or "year")[0]
+    fits = [
+        float(one["low"] or one["over"] or 0) <= number < float(one["under"] or "inf")
+        and number <= float(one["high"] or "inf")
+        for one in pattern("range").finditer(text)
+        if (one["unit"] or one["unit2"] or one["unit3"] or unit)[0] == unit
+    ]
+    return (_SAME_CASE if any(fits) else _OTHER_CASE) if fits else 1.0
 
 
 def _times(text: str) -> dict[str, set[str]]:
@@ -157,5 +172,6 @@ def _times(text: str) -> dict[str, set[str]]:
         rf"\b({'|'.join(cases)})\b((?: [\w'’-]+){{1,4}})", text, re.IGNORECASE
     ):
         things = {one for one in terms(match[2]) if not is_everyday(one)}
-        found.setdefault(match[1].lower(), set()).update(things)
+        case = match[1].lower().replace("once", "after")
+        found.setdefault(case, set()).update(things)
     return found

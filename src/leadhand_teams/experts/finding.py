@@ -34,6 +34,8 @@ _TOO: Final = 0.2
 """What it counts more if the sentence has it too, or a heading of a sentence that has it."""
 _LIKE: Final = 0.7
 """What a word that means the same counts beside the word itself."""
+_LIKE_BESIDE: Final = 0.45
+"""The same if the documents have the word itself elsewhere: then it is seldom meant."""
 _FITS: Final = 1.35
 _MISFITS: Final = 0.6
 """A sentence counts more, or less, by whether it has what the question asks for."""
@@ -109,6 +111,8 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         one: one.weight * math.log(1 + (count - len(here[one]) + 0.5) / (len(here[one]) + 0.5))
         for one in words
     }
+    itself = {one for one in words if _numbers(one, known, exactly=True)}
+    likes = {one: _LIKE_BESIDE if one in itself else _LIKE for one in words}
     whole = sum(rare.values()) or 1.0
     here_whole = sum(rare[one] for one in words if one not in unknown) or 1.0
     heavy: Counter[int] = Counter()
@@ -122,7 +126,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         own = expert is not None and known.kinds[sentence.file].field == expert
         if own_only and not own:
             continue
-        places = {one: _place(one, number, known) for one in words}
+        places = {one: _place(one, number, known, likes[one]) for one in words}
         has = {one for one, (_, part_of) in places.items() if part_of}
         outside = sum(rare[one] for one in has if places[one][0] == "top")
         score = sum(rare[one] * part_of for one, (_, part_of) in places.items())
@@ -224,8 +228,8 @@ def _judged(
     needs_number = pattern("quantity").search(part) is not None and not _fits(kind, first.sentence)
     # What only surrounds the question, as "while I travel", may be missing.
     subjects = [one for one in words if one.is_subject]
-    # A name or a code that the sentence itself has tells more than a noun that is in no document.
-    named = any(one.is_name and places[one] == "own" for one in subjects)
+    # A code that the sentence itself has tells more than a noun that is in no document.
+    named = any(not one.word.isalpha() and places[one] == "own" for one in subjects)
     # A clause that forbids letting answers for a guest whom it does not name.
     is_clause = expert == "legal" and kind == "permission" and _fits(kind, first.sentence)
     named = named or (is_clause and first.near >= _CLAUSE_FROM and first.said > 0)
@@ -267,17 +271,18 @@ def _numbers(one: AskedWord, known: KnownLines, *, exactly: bool = False) -> fro
     return found or frozenset()
 
 
-def _place(one: AskedWord, number: int, known: KnownLines) -> tuple[str, float]:
+def _place(one: AskedWord, number: int, known: KnownLines, like: float = 1.0) -> tuple[str, float]:
     """Where a passage has a word, the nearest place, and what it counts there."""
     sentence = known.sentences[number]
     body, heads = known.stems[number]
     clause = known.clauses[sentence.file, sentence.clause]
     beside = frozenset[str]().union(*(known.stems[other][0] for other in clause if other != number))
     every = {"own": body, "heading": heads, "top": known.tops[sentence.file], "clause": beside}
+    # A leaflet that is about animals does not speak of cats: at the top only the word itself counts.
     found = {
-        place: _PLACES[place] * (1.0 if one.is_in(has, exactly=True) else _LIKE)
+        place: _PLACES[place] * (1.0 if one.is_in(has, exactly=True) else like)
         for place, has in every.items()
-        if one.is_in(has)
+        if one.is_in(has, exactly=place == "top")
     }
     if not found:
         return "", 0.0

@@ -13,10 +13,12 @@ from leadhand_teams.experts.words import has_words
 
 _LEAST = 0.35
 """Passages with less of the question are no evidence."""
-_NAMED = 0.7
+_NAMED = 0.4
 """What it counts that only documents of one field are about what the question names."""
 _LIKELY_WORD = 1.5
 """So little of the words of a field is none if no document has anything on it."""
+_SEVERAL = 3
+"""A question that names nothing is asked back if so many sections of one document answer it."""
 _CLEAR = 60
 """Confidence from which a part of a question may have an expert of its own."""
 
@@ -68,7 +70,8 @@ def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[
                 fields[field] = question
         if len(files) == len(fields) == 2:
             return fields, _CLEAR
-        if len(files) > 1:
+        headings = {one.sentence.heading for one in meanings(question, known)}
+        if len(files) > 1 or len(headings) >= _SEVERAL:
             return {}, 0
     choice = _choice(question, question, team, known)
     parts: dict[Expert, list[str]] = {}

@@ -33,9 +33,13 @@ def _unit(phrase: str) -> str:
 def _groups() -> Mapping[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for line in cast("list[str]", _data()["synonyms"]):
-        units = [_unit(word) for word in line.split()]
-        for unit in units:
-            found[unit].update(units)
+        same, special = (
+            [_unit(one) for one in side.split()] for side in f"{line} >".split(">")[:2]
+        )
+        for unit in (*same, *special):
+            found[unit].update(same)
+        for unit in same:
+            found[unit].update(special)
     return {unit: frozenset(others) for unit, others in found.items()}
 
 
@@ -82,9 +86,20 @@ def _nouns(words: list[str]) -> Iterator[str]:
         before = stem(words[at - 1]) if at else ""
         after = stem(words[at + 1]) if at + 1 < len(words) else ""
         is_name = at > 0 and (word[0].isupper() or not word.isalpha())
+        # "my booking", "a bar." are nouns, though "book" and "bar" are everyday verbs.
+        is_last = not after or not content & {words[at + 1].lower()}
+        is_noun = before in _stems("articles") and (word.endswith("ing") or is_last)
         is_verb = before in _stems("before_verbs") or (
-            after in _stems("objects") and before not in _stems("before_nouns")
+            after in _stems("objects")
+            and (word.endswith("ing") or before not in _stems("before_nouns"))
         )
         is_content = len(word) > 1 and content & {*re.split(r"[-.]", word.lower())}
-        if is_content and (is_name or not (is_verb or is_everyday(word) or word.isdigit())):
+        if is_content and (
+            is_name
+            or not (
+                is_verb
+                or (is_everyday(word) and (is_passing(word) or not is_noun))
+                or word.isdigit()
+            )
+        ):
             yield word
