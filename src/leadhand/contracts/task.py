@@ -17,17 +17,6 @@ _PLACEHOLDER = r"\{( *[A-Za-z_][\w.-]* *(?:![rsa])?)\}"
 _ANY = re.compile(rf"\{{{_PLACEHOLDER}\}}|{_PLACEHOLDER}")
 
 
-def check_placeholders(of: str, intent: str) -> None:
-    """Raises `InputError` if no planner fills a placeholder of the intent `of` an entry."""
-    for _, name in _ANY.findall(intent):
-        if name and name not in _NAMES:
-            known = ", ".join(f"{{{one}}}" for one in _NAMES)
-            raise InputError(
-                f"{of}: nothing fills {{{name}}} in its intent; there are {known}, and for "
-                f"{{{name}}} itself write {{{{{name}}}}}"
-            )
-
-
 def filled(intent: str, values: Mapping[str, str]) -> str:
     """The intent with its placeholders filled; `{{id}}` is `{id}`. Nothing in a value is filled."""
     return _ANY.sub(lambda one: values[one[2]] if one[2] else one[0][1:-1], intent)
@@ -199,7 +188,13 @@ class TaskTemplate:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_placeholders(f"TaskTemplate {self.id!r}", self.intent)
+        for _, name in _ANY.findall(self.intent):
+            if name and name not in _NAMES:
+                known = ", ".join(f"{{{one}}}" for one in _NAMES)
+                raise InputError(
+                    f"TaskTemplate {self.id!r}: nothing fills {{{name}}} in its intent; there are "
+                    f"{known}, and for {{{name}}} itself write {{{{{name}}}}}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,8 @@ def tool_name(tool: object) -> str | None:
 
 def unwrapped(tool: object) -> Iterator[ToolEntry]:
     """The single tools in `tool`; a toolset of unknown content is one entry."""
-    if not _is_toolset(tool):
+    methods = (getattr(tool, name, None) for name in ("get_tools", "call_tool"))
+    if not all(map(callable, methods)):
         yield ToolEntry(tool_name(tool), tool)
         return
     id = getattr(tool, "id", None)
@@ -105,10 +106,6 @@ def unwrapped(tool: object) -> Iterator[ToolEntry]:
         found = [ToolEntry(None, tool)]
     for one in found:
         yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
-
-
-def _is_toolset(tool: object) -> bool:
-    return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
 
 
 def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:

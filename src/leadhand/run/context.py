@@ -163,11 +163,6 @@ class StepContext:
             self.work_ends_s += seconds
         self.recorder.wait_for_commits_until(self.work_ends_s)
 
-    def drop_reserve(self) -> None:
-        """Use all the time for work: the synthesis calls no model."""
-        self.work_ends_s = self.due_s
-        self.recorder.wait_for_commits_until(self.work_ends_s)
-
 
 async def run_until(
     stop: asyncio.Event, work: Coroutine[object, object, T], *, until_s: float | None = None

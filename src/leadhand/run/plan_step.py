@@ -166,9 +166,12 @@ async def _asked(context: StepContext, request: PlanRequest) -> _Made:
         errors = errors_in(found)
         # Other levels may have planned meanwhile.
         errors += level.problems(plan) if level is not None else ()
-        return _unsound(PlanError(errors)) if errors else _Made(plan, found)
+        if errors:
+            raise PlanError(errors)
+        return _Made(plan, found)
     except PlanError as error:
-        return _unsound(error)
+        problems = tuple(problem.message for problem in error.problems)
+        return _Made(why=str(error), problems=problems, answered=True)
     except Unplaced as error:
         return _unplaced(context, request, error)
     except ModelError as error:
@@ -207,11 +210,6 @@ def _unplaced(context: StepContext, request: PlanRequest, error: Unplaced) -> _M
     return _Made(why=str(error))
 
 
-def _unsound(error: PlanError) -> _Made:
-    problems = tuple(problem.message for problem in error.problems)
-    return _Made(why=str(error), problems=problems, answered=True)
-
-
 async def _by_template(context: StepContext, request: PlanRequest, failure: _Made) -> _Made:
     context.late = context.late or failure.late
     # A routed request is for one worker or a few: the template would give it to others too.
@@ -228,7 +226,8 @@ async def _by_template(context: StepContext, request: PlanRequest, failure: _Mad
     role = context.team.planner
     by_tier = not failure.problems and role.model is None and role.run is None
     if by_tier and context.roles.give_up_models(failure.why):
-        context.drop_reserve()
+        context.work_ends_s = context.due_s  # no time is reserved for a synthesis by a model
+        context.recorder.wait_for_commits_until(context.work_ends_s)
     return _Made(plan)
 
 

@@ -43,6 +43,7 @@ def question_about(state: RunState, id: str | None, path: str) -> Question:
     """The open question about a task or, without `id`, the plan of the run with that `path`."""
     event, task = state.questions[id], state.tasks[id] if id is not None else None
     route = id is None and state.proposed_by == IN_DOUBT
+    listed = [line[2:] for line in event.question.splitlines() if line.startswith("- ")]
     return Question(
         task_id=place(id, path),
         text=event.question,
@@ -51,7 +52,7 @@ def question_about(state: RunState, id: str | None, path: str) -> Question:
         and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
         calls=calls_asked(state, id),
         route=route,
-        workers=_listed(event.question) if route else (),
+        workers=tuple(one.partition(": ")[0] for one in listed) if route else (),
         expires_at=event.expires_at,
     )
 
@@ -59,11 +60,6 @@ def question_about(state: RunState, id: str | None, path: str) -> Question:
 def place(id: str | None, path: str) -> str | None:
     """A task, or without `id` the plan of the run with that `path`, as questions name it."""
     return f"{path}{id}" if id is not None else path.rstrip("/") or None
-
-
-def _listed(question: str) -> tuple[str, ...]:
-    lines = (line for line in question.splitlines() if line.startswith("- "))
-    return tuple(line[2:].partition(": ")[0] for line in lines)
 
 
 def occasions_of(state: RunState) -> Iterator[Occasion]:
@@ -238,7 +234,8 @@ def messages_of(
         try:
             message = reply_message(reply, state, now)
         except InputError as error:
-            last = _last_reply(reply.task_id, log)
+            given = (event for event in reversed(log) if isinstance(event, ApprovalGiven))
+            last = next((event for event in given if event.task_id == reply.task_id), None)
             if last is None or not _is_same(reply, last):
                 expired = f": {last.text}" if last is not None and last.by == EXPIRY else ""
                 raise InputError(f"{error}{expired}") from None
@@ -252,11 +249,6 @@ def messages_of(
         read = state.seq if seen is None else min(seen, state.seq)
         found.append(message.model_copy(update={"seq": read}))
     return found
-
-
-def _last_reply(task_id: str | None, log: Sequence[Event]) -> ApprovalGiven | None:
-    given = (event for event in reversed(log) if isinstance(event, ApprovalGiven))
-    return next((event for event in given if event.task_id == task_id), None)
 
 
 def _is_same(reply: Reply, event: ApprovalGiven) -> bool:

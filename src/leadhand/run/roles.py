@@ -303,11 +303,17 @@ async def open_roles(
         toolsets = connections.toolsets()
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
+    asked = request
+    if request.after:
+        from leadhand.planners.earlier_runs import requests
+
+        earlier = requests(request.after, Fence(nonce))
+        asked = replace(request, text=f"{request.text}\n\n{earlier}")
     try:
         yield Roles(
             team=team,
             recorder=recorder,
-            request=_with_earlier(request, nonce) if request.after else request,
+            request=asked,
             caller=caller,
             account=settings.account,
             nonce=nonce,
@@ -323,9 +329,3 @@ async def open_roles(
     finally:
         tools.close()
         await stack.aclose()
-
-
-def _with_earlier(request: PlanRequest, nonce: str) -> PlanRequest:
-    from leadhand.planners.earlier_runs import requests
-
-    return replace(request, text=f"{request.text}\n\n{requests(request.after, Fence(nonce))}")

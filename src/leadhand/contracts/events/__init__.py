@@ -14,40 +14,25 @@ from typing import Annotated, TypeVar, Union, get_args
 from pydantic import Field, TypeAdapter
 
 from leadhand.contracts.data import with_field_docs
+from leadhand.contracts.events import run as _run
+from leadhand.contracts.events import task as _task
 from leadhand.contracts.events.fields import RunEvent as RunEvent
 from leadhand.contracts.events.fields import TaskEvent as TaskEvent
 from leadhand.contracts.events.run import *  # noqa: F403
-from leadhand.contracts.events.run import (
-    ApprovalGiven,
-    ApprovalRequested,
-    BreakerClosed,
-    BreakerOpened,
-    RunLevelEvent,
-)
 from leadhand.contracts.events.task import *  # noqa: F403
-from leadhand.contracts.events.task import (
-    AttemptEnd,
-    ModelCalled,
-    TaskDecision,
-    TaskDispatched,
-    TaskPlanned,
-    TaskSkipped,
-    ToolCalled,
-    WorkerStuck,
-)
 
 Event = Union[  # noqa: UP007 (`|` has no docstring)
-    RunLevelEvent,
-    TaskPlanned,
-    TaskDispatched,
-    ModelCalled,
-    ToolCalled,
-    AttemptEnd,
-    TaskDecision,
-    TaskSkipped,
-    WorkerStuck,
-    BreakerOpened,
-    BreakerClosed,
+    _run.RunLevelEvent,
+    _task.TaskPlanned,
+    _task.TaskDispatched,
+    _task.ModelCalled,
+    _task.ToolCalled,
+    _task.AttemptEnd,
+    _task.TaskDecision,
+    _task.TaskSkipped,
+    _task.WorkerStuck,
+    _run.BreakerOpened,
+    _run.BreakerClosed,
 ]
 """One thing that happened in a run: a frozen instance of a class in `leadhand.events`."""
 
@@ -90,7 +75,7 @@ def dump(event: Event) -> str:
 # A nested run does not know that it is nested. Its events go into the log of the outer run, under
 # the task that the nested run carries out.
 
-_OWN_TASK = TaskEvent | ModelCalled | ApprovalRequested | ApprovalGiven
+_OWN_TASK = TaskEvent | _task.ModelCalled | _run.ApprovalRequested | _run.ApprovalGiven
 """Events whose `task_id` is a task of their own run."""
 
 
