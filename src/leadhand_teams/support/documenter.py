@@ -1,12 +1,12 @@
 """The documenter: the section that answers, in its own words, with its code and its links."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import Final
 
 from leadhand import Handoff, Result
+from leadhand.tools.files import Document, split_into_passages
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
 from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks
@@ -15,7 +15,6 @@ from leadhand_teams.support.words import pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
-_PART: Final = 900
 _AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 2.0, 0.4, 0.7, 100, 4
 
 
@@ -33,19 +32,24 @@ def explain(handoff: Handoff) -> Result:
 
 def documented(request: str, library: SupportLibrary) -> Documented:
     """The section that fits a request best, and those that answer its other questions."""
-    asked = [one.strip() for one in pattern("question").findall(request)[:_MOST_QUESTIONS]]
+    questions = pattern("question").findall(request)
+    asked = [part.strip() for one in questions for part in pattern("and_question").split(one)]
     others = [
         one
-        for one in asked
+        for one in asked[:_MOST_QUESTIONS]
         if one != request.strip() and not pattern("problem").search(one)
         if len(library.index.words(one)) > 1
     ]
     also = tuple(found for one in others if (found := _documented(one, library)).sections)
     log = "\n".join(one.text for one in concerned(request, evidence_of(request, library)))
-    names = dict.fromkeys(pattern("name").findall(pattern("signature").sub("", request)))
-    unknown = tuple(one for one in names if library.index.known.isdisjoint(stems(one)))
+    names = pattern("name").findall(pattern("signature").sub("", request))
+    is_known = any(not library.index.known.isdisjoint(stems(one)) for one in names)
     found = _documented(request, library, log)
-    return found.model_copy(update={"also": also, "unknown": unknown})
+    each = len(also) == len(others) > 1 and all(one.answered for one in also)
+    more = {"answered": found.answered or each, "also": also}
+    return found.model_copy(
+        update=more | {"unknown": () if is_known else tuple(dict.fromkeys(names))}
+    )
 
 
 def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
@@ -96,17 +100,7 @@ def part_of(text: str, words: set[str]) -> str:
     """
     if len(text) <= _WHOLE:
         return text.strip()
-    found, pieces = blocks(text), list[str]()
-    for one in found:
-        sentences = (
-            re.split(r"(?<=[.!?])(?=\s)", one.text) if one.node.type == "paragraph" else None
-        )
-        pieces += sentences or [one.text]
-    ends = [0, *accumulate(map(len, pieces))]
-    parts = (
-        "".join(pieces[at : max(at + 1, bisect_right(ends, ends[at] + _PART) - 1)])
-        for at in range(len(pieces))
-    )
-    best = max(parts, key=lambda part: len(words.intersection(stems(part)))).strip()[:_WHOLE]
-    code = [one.text for one in found if one.node.type == "fence" and one.text.strip() not in best]
-    return "\n\n".join([best, *code[:3]])
+    parts = [one.text for one in split_into_passages(Document("", text))]
+    best = max(parts, key=lambda part: len(words.intersection(stems(part))))
+    code = [one.text for one in blocks(text) if one.node.type == "fence"]
+    return "\n\n".join([best, *[one for one in code if one.strip() not in best][:3]])

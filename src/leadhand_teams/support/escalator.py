@@ -33,7 +33,7 @@ def escalate(handoff: Handoff) -> Result:
 def reasons(text: str) -> list[str]:
     """Why only a person can help; empty: another worker may, as for how long refunds take."""
     about = pattern("asks_only").sub(" ", text)
-    return [one for one in _PERSON if pattern(one).search(about if one == "money" else text)]
+    return [one for one in _PERSON if pattern(one).search(text if one == "rights" else about)]
 
 
 def wish_in(text: str) -> bool:
@@ -99,8 +99,10 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
         reason = any(pattern(why).search(one) for why in about if why in _PERSON)
         return 9 * reason + points(kind, one) - 9 * (one.isupper() or len(one.split()) < 3)
 
-    title = max(said, key=telling, default="A request without text")
-    title = pattern("greeting").sub("", title).removesuffix(", please?").strip(" .!?:,")
+    def plain(one: str) -> str:
+        return pattern("greeting").sub("", one).removesuffix(", please?").strip(" .!?:,")
+
+    title = plain(max(filter(plain, said), key=telling, default="No text"))
     title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
     before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
     before = "Request: " if about[0] in _PERSON else before

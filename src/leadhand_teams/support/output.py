@@ -169,7 +169,7 @@ class Documented(Data):
     also: tuple["Documented", ...] = ()
     """What was found for each question in the request, if it is more than one question."""
     unknown: tuple[str, ...] = ()
-    """Names in the request that no document has."""
+    """Names in the request, if no document has any of them."""
 
     @property
     def score(self) -> float:

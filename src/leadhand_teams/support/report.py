@@ -1,11 +1,11 @@
 """What the team writes as files: the reply, the ticket and the evidence, for the desk."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from leadhand import Answer
-from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock, saved
-from leadhand_teams.support.output import SupportAnswer, Ticket
+from leadhand_teams.shared.report import Markdown, Report, Section, TableBlock, saved
+from leadhand_teams.support.output import SupportAnswer
 from leadhand_teams.support.sections import ANSWERS_FROM
 
 
@@ -30,7 +30,11 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def document(found: SupportAnswer, *, desk: bool = True) -> Report:
     """What comes below the reply; the evidence is for the desk only."""
-    sections = [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
+    sections: list[Section] = []
+    if (made := found.ticket) is not None:
+        told = {name: text if isinstance(text, str) else "; ".join(text) for name, text in made}
+        rows = [(name.replace("_", " ").capitalize(), told[name] or "not stated") for name in told]
+        sections.append(Section("Ticket for a person", [TableBlock(("", ""), rows)]))
     if desk and found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
         table = TableBlock(("What", "Where or when", "Times", "Known as", "Found in"), rows)
@@ -53,18 +57,3 @@ def document(found: SupportAnswer, *, desk: bool = True) -> Report:
         added=found.added if desk else (),
         removed=found.removed,
     )
-
-
-def _ticket(made: Ticket) -> Iterator[TableBlock | Items | str]:
-    rows = {
-        "Title": made.title,
-        "Kind and severity": f"{made.kind}, {made.severity}",
-        "Need": made.need,
-        "Environment": ", ".join(made.environment),
-        "Steps and evidence": "; ".join(made.steps),
-        "Tried": "; ".join(made.tried),
-        "Why a person": made.why_a_person,
-    }
-    yield TableBlock(("", ""), [(name, text or "not stated") for name, text in rows.items()])
-    yield "To be asked:" if made.missing else ""
-    yield Items(made.missing)

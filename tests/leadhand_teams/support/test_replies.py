@@ -110,6 +110,20 @@ def test_who_says_next_to_nothing_is_asked_what_it_is_about(tmp_path: Path) -> N
     assert found.ticket.severity == "normal"
 
 
+def test_two_questions_in_one_sentence_are_both_answered(tmp_path: Path) -> None:
+    _, found = run("How do I print a badge again and which colours do badges have?", tmp_path)
+    assert "“Print again” and “Colours”, below." in found.reply
+    assert "Choose **Badges > Print again**." in found.reply
+    assert "Badges are green or grey." in found.reply
+
+
+def test_data_that_is_gone_goes_to_a_person_at_once(tmp_path: Path) -> None:
+    _, found = run("Somebody deleted all badges of tomorrow's visitors", tmp_path)
+    assert found.ticket is not None
+    assert found.ticket.severity == "urgent"
+    assert "looks at it at once" in found.reply
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
