@@ -17,6 +17,9 @@ from leadhand_teams.research.report import report
 from leadhand_teams.shared import values
 from leadhand_teams.shared.statements import Added, check
 
+_KINDS = ("answer", "guess", "part", "no rows", "nothing")
+"""The better ones first."""
+
 
 class Query(BaseModel):
     """What a model adds to the tables: a query of its own, and what it shows."""
@@ -91,9 +94,9 @@ def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> Re
         texts = ResearchFinding()
     if texts.kind == "part" and not set(texts.not_found) <= set(nowhere):
         texts = ResearchFinding()
-    first = tables if tables.kind == "answer" or texts.kind not in ("answer", "part") else texts
-    first = tables if tables.kind == "part" and texts.kind != "answer" else first
-    if not first.sentence:
+    first = min((tables, texts), key=lambda one: _KINDS.index(one.kind))
+    first = tables if tables.sentence and asks_why(question) else first
+    if first.kind in ("no rows", "nothing"):
         return _not_found(nowhere, tables, texts, unread)
     sentence, doubts, citations = first.sentence, first.doubts, first.citations
     has_reason = tables.sentence and texts.sentence and asks_why(question)
@@ -110,7 +113,7 @@ def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> Re
         sentence = f"Not in {place}: {_quoted(first.not_found)}. Without {words}: {sentence}"
     return ResearchAnswer(
         answer=sentence,
-        answered=first.kind == "answer",
+        answered=first.kind != "part",
         value=first.value,
         unit=first.unit,
         citations=citations,

@@ -69,6 +69,8 @@ class Ask:
     doubts: list[str] = field(default_factory=list[str])
     explained: int = 0
     """Words that name something here."""
+    is_guessed: bool = False
+    """Whether the measure was not named."""
     fit: float = 0.0
     """The part of the measure's name that is named."""
 

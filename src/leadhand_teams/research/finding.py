@@ -127,8 +127,9 @@ def of_tables(question: str, given: AskedFiles) -> ResearchFinding:
         if asks(question, "profile") and len(question.split()) <= 12:
             return profile(given.tables)
         found = resolve(first, given.tables) if len(first) > 10 else []
+        found = [one for one in found if one.explained]
         made = _best(found, first, given)
-        if second and made.kind == "answer":
+        if second and made.sentence:
             made = made.model_copy(update={"second": _second(second, made, found[0], given)})
     except RequestFailed as error:
         return ResearchFinding(not_found=(f"the tables could not be queried: {error}",))
@@ -146,8 +147,11 @@ def _best(found: Sequence[Ask], question: str, given: AskedFiles) -> ResearchFin
     made = compute(best, question, given.reading)
     differing = tuple(_others(made, found, question, given.reading))
     changes = {"doubts": (*made.doubts, *differing), "conflicts": differing}
-    if made.kind == "answer" and best.missing:
-        changes |= {"kind": "part", "not_found": tuple(best.missing)}
+    if best.missing:
+        kind = "part" if made.kind == "answer" else "nothing"
+        changes |= {"kind": kind, "not_found": tuple(best.missing)}
+    elif best.is_guessed and made.kind == "answer":
+        changes |= {"kind": "guess"}
     return made.model_copy(update=changes)
 
 

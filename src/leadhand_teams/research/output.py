@@ -42,9 +42,10 @@ class _Found(_Frozen):
 class ResearchFinding(_Found):
     """What the tables, or the texts, answer to a question."""
 
-    kind: Literal["answer", "part", "no rows", "nothing"] = "nothing"
-    """`part`: without the words in `not_found`. `no rows`: a table has the figure that is asked
-    for, but not of these rows, so that no sentence with some of the words can be the answer."""
+    kind: Literal["answer", "guess", "part", "no rows", "nothing"] = "nothing"
+    """`guess`: of a figure that was not named. `part`: without the words in `not_found`. `no rows`:
+    a table has the figure that is asked for, but not of these rows, so that no sentence with some
+    of the words can be the answer."""
     sentence: str = ""
     """Plain text; empty if they have no answer."""
     subjects: tuple[str, ...] = ()

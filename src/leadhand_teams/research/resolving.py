@@ -13,7 +13,8 @@ from leadhand_teams.research import grammar
 from leadhand_teams.research.asking import Ask, Grain, RowFilter, has_value
 from leadhand_teams.research.grammar import GRAMMAR, asks, compiled
 from leadhand_teams.research.schema import Field, View, join
-from leadhand_teams.research.times import blanked, condition, count, ends, spans
+from leadhand_teams.research.settling import settle
+from leadhand_teams.research.times import blanked, condition, count, spans
 from leadhand_teams.research.words import (
     Word,
     alike,
@@ -30,8 +31,7 @@ _GRAINS: tuple[Grain, ...] = ("year", "quarter", "month", "day")
 
 def resolve(question: str, tables: Sequence[View]) -> list[Ask]:
     """The question as each table could answer it, the best first."""
-    found = [_Resolver(question, view, tables).resolved() for view in tables]
-    return sorted((ask for ask in found if ask.explained), key=_rank)
+    return sorted((_Resolver(question, view, tables).resolved() for view in tables), key=_rank)
 
 
 def _rank(ask: Ask) -> tuple[int, int, bool, int, float, int]:
@@ -56,7 +56,8 @@ class _Resolver:
         self.question = self._without_bounds(text)
         known = ChainMap(*(one.terms for one in self.tables))
         every = frozenset[str]().union(*(one.vocabulary for one in tables))
-        self.words, self.ask.read_as = translated(words_of(self.question), known, every)
+        figures = {stem for one in view.fields if one.is_figure for stem in one.stems}
+        self.words, self.ask.read_as = translated(words_of(self.question), known, every, figures)
 
     def resolved(self) -> Ask:
         ask = self.ask
@@ -66,7 +67,7 @@ class _Resolver:
         self._read_values(names=False)
         self._read_group()
         self._read_others()
-        self._settle()
+        settle(ask, self.question, self.words)
         ask.intent = grammar.intent_of(self.question, ask)
         if ask.intent and ask.intent.name == "growth":
             is_least = ask.is_lowest or asks(self.question, "slowest|least")
@@ -119,12 +120,14 @@ class _Resolver:
         """The column of figures with most of the words, and for a share another."""
         ask = self.ask
         found: list[tuple[float, Field, list[int]]] = []
+        extremes = [n for n, word in enumerate(self.words) if asks(word.text, "extreme")]
+        beside = {n + step for n in extremes for step in (-1, 1)}
         for one in ask.view.fields:
             hits = self._hits(one.all_stems) if one.is_figure else []
             named = {self.words[n].stem for n in hits}
             share = len(named & set(one.stems)) / len(set(one.stems))
-            if share >= 0.34:
-                found.append((len(named) + share, one, hits))
+            if share >= 0.3:
+                found.append((len(named) + share + 2 * bool(beside & set(hits)), one, hits))
         found.sort(key=lambda one: -one[0])
         if not found:
             return
@@ -205,7 +208,8 @@ class _Resolver:
             ask.cell = next((one for one in ask.view.fields if done & set(one.stems)), None)
         elif asks(self.question, "where"):
             places = [one for one in self.fields if set(one.stems) & stems_of("places")]
-            ask.group = places[0] if places else ask.view.label
+            texts = [one for one in ask.view.fields if one.role == "group"]
+            ask.group = places[0] if places else texts[0] if len(texts) == 1 else ask.view.label
         matches = [*compiled("<which>").finditer(self.question)]
         aside = {word.start for word in self.words if word.is_aside}
         for match in sorted(matches, key=lambda one: one.end() in aside):
@@ -258,13 +262,15 @@ class _Resolver:
                         ask.named.append(has_value(named[0], texts))
                 else:
                     ask.cell = ask.cell or (None if named[0].is_figure else named[0])
+                    if named[0].is_figure and named[0] not in (ask.measure, ask.part, None):
+                        ask.doubts.append(f"The column {named[0].name} was not used.")
             elif any(word.stem in view.stems for view in self.tables):
                 self._use([n])
         for word in naming(self.words):
             n = self.words.index(word)
             if n in self.used or ask.view.is_rows(word.stem) or asks(word.text, "extreme"):
                 continue
-            if part := self._part(word):
+            if (part := self._part(word)) and not word.is_doing:
                 self._use([n])
                 ask.named.append(has_value(part[0], part[1], word.text))
             elif any(alike(word.stem, stem) for one in self.fields for stem in one.stems):
@@ -274,7 +280,9 @@ class _Resolver:
 
     def _leave_out(self, word: Word) -> None:
         ask = self.ask
-        if word.is_name:
+        is_superlative = word.text.endswith("est") and word.is_doing
+        is_asked = asks(self.question, rf"(?:what|which|whose|how many|how much) {word.text}")
+        if word.is_name or is_superlative or is_asked:
             ask.unknown.append(word.text)
         elif word.is_doing:
             ask.doubts.append(f"No column or value is named “{word.text}”; it was not used.")
@@ -284,13 +292,14 @@ class _Resolver:
     def _part(self, word: Word) -> tuple[Field, list[str]] | None:
         """The column with values that have the word among few others, and these values.
 
-        One that is no name stands first in them, or is one of two, in the own table.
+        One that is no name is one of two, or what stands before `of`, in the own table.
         """
         for one in self.fields if word.is_name else self.ask.view.fields:
             texts = [
                 text
                 for stems, same in one.named.items()
                 if word.stem in (stems[:4] if word.is_name or len(stems) < 3 else stems[:1])
+                if word.is_name or len(stems) < 3 or stems[1] == "of"
                 for text in same
             ]
             if one.role == "group" and texts:
@@ -304,82 +313,3 @@ class _Resolver:
         if found and number and len(number) < 6:
             self.used |= {n for n, one in enumerate(self.words) if one.text == number}
             self.ask.limit = count(number)
-
-    def _settle(self) -> None:
-        """What the parts mean together."""
-        ask = self.ask
-        asked = grammar.function_of(self.question)
-        ask.is_lowest = asks(self.question, "<least>") and not asks(self.question, "<most>")
-        rows = [word.text for word in self.words if ask.view.is_rows(word.stem)]
-        ask.rows_name = next((one.lower() for one in rows if one.lower().endswith("s")), "")
-        ask.is_of_rows = bool(rows)
-        if ask.measure and (nested := compiled("<nested>").search(self.question)):
-            ask.unknown.append(nested[1])  # the fee of the heaviest: two questions in one
-        pair = next((one for one in ask.named if one.count == 2), None)
-        if pair and ask.group is None:
-            ask.group = pair.field
-        named = [one.field for one in ask.named]
-        is_listed = not asks(self.question, "who") or ask.group is ask.view.label
-        found = (ask.cell, ask.group if is_listed else None)
-        ask.cell = next((one for one in found if one and one not in named), None)
-        ask.split = ask.split and ask.group not in named
-        if asks(self.question, "growth") and not ask.compared and ask.date and ask.date.is_series:
-            found_ends = ends(ask.date.column.dates, years=not ask.when)
-            ask.compared = (found_ends[0], found_ends[-1]) if found_ends else None
-        if asked == "count_of":
-            self._settle_count()
-        elif ask.measure is None:
-            self._settle_measure(asked)
-        measure = ask.measure
-        if measure is None:
-            ask.function = "count"
-        elif measure.role == "date" or (ask.group is None and asks(self.question, "extreme")):
-            ask.function = "min" if ask.is_lowest else "max"
-        elif asked == "median" and "median" not in measure.name.lower():
-            ask.function = "median"
-        else:  # Rates, medians and percentages are never added up.
-            ask.function = "avg" if asked == "avg" or measure.role == "rate" else "sum"
-        self._settle_bounds(asked)
-
-    def _settle_count(self) -> None:
-        ask = self.ask
-        if ask.measure and ask.measure.unit in values.CURRENCIES.values() and not ask.bounds:
-            ask.measure = None  # Money is not counted, its rows are.
-        if ask.measure is None and ask.named:
-            # "How many chairs": pieces are counted where the table has them, not its rows.
-            is_rows = any(word.stem in ask.view.stems for word in self.words)
-            pieces = [one for one in ask.view.fields if one.role == "measure"]
-            pieces = [one for one in pieces if stems_of("units") & set(one.stems)]
-            ask.measure = pieces[0] if pieces and not is_rows else None
-
-    def _settle_measure(self, asked: str | None) -> None:
-        """The measure of a question that names none."""
-        ask, fields = self.ask, self.ask.view.fields
-        if asks(self.question, "oldest|newest|youngest|latest|earliest|first"):
-            ask.measure = next((one for one in fields if one.role == "date"), None)
-        is_growth, is_paid = asks(self.question, "growth"), asks(self.question, "paying")
-        is_most = asks(self.question, "most|fewest|many") and not is_growth and not is_paid
-        if ask.measure or (is_most and ask.is_of_rows):
-            return
-        found = [one for one in fields if one.role == "measure"]
-        money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]
-        is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
-        is_extreme = is_ranked and asks(self.question, "extreme") and not is_most
-        is_only = len(found) == 1 and (asked or is_extreme or is_most)
-        if (is_growth or is_extreme or (is_paid and asked) or is_only) and found:
-            ask.measure = (money or found)[0]
-            if not is_only:
-                ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
-
-    def _settle_bounds(self, asked: str | None) -> None:
-        """A bound is of the groups if they are asked for, else of the rows."""
-        ask = self.ask
-        if not ask.bounds:
-            return
-        if ask.measure is None or ask.bounds[1:]:
-            ask.unknown += [words for _, words in ask.bounds]
-        elif ask.group is None or asked:
-            sign, words = ask.bounds[0]
-            ask.named.append(RowFilter(f"{ask.measure.sql} {sign}", f"{ask.measure.name} {words}"))
-            if asked == "count_of":
-                ask.measure, ask.function = None, "count"

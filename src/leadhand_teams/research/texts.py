@@ -21,6 +21,7 @@ from leadhand_teams.research.sentences import TextSentence, sentences
 from leadhand_teams.research.words import (
     Word,
     alike,
+    listed,
     naming,
     stems_in,
     stems_of,
@@ -36,6 +37,7 @@ _ENOUGH: Final = 0.55
 _NAME: Final = re.compile(
     r"(?:[A-ZÄÖÜ][\w'’.-]*|& )(?: (?:[A-ZÄÖÜ][\w'’.-]*|&|de|van|von|der|of))*"
 )
+_TIMES: Final = frozenset((*values.MONTHS, *listed("weekdays")))
 _LINK: Final = re.compile(r"(?:\s*\b(?:of|for|in|the|a|an|at)\b|\s*[’']s)*\s*")
 
 
@@ -57,12 +59,12 @@ def _amounts(text: str) -> list[str]:
 
 def _names(text: str) -> list[str]:
     found = [(one.start(), one[0].rstrip(" .,&")) for one in _NAME.finditer(text)]
-    # A first word alone, initials and months are seldom names.
+    # A first word alone, initials, days and months are seldom names.
     return [
         name
         for start, name in found
         if (start > 0 or " " in name)
-        if not (name.isupper() and len(name) < 4) and name.lower() not in values.MONTHS
+        if not (name.isupper() and len(name) < 4) and name.lower() not in _TIMES
     ]
 
 
@@ -86,8 +88,9 @@ WANTED: Final = (
     Wanted(r"who", _names, is_needed=True),
     Wanted(r"whom|whose", _names),
     Wanted(r"how (?:long|soon)", _durations),
-    Wanted(r"price|costs?|fee|rent|how much (?:is|are|was|were) paid", _money, is_needed=True),
-    Wanted(r"how (?:many|much|high|large|often|bright)|rate", _amounts),
+    Wanted(r"how many", _amounts, is_needed=True),
+    Wanted(r"price|fee|rent|<paying>", _money, is_needed=True),
+    Wanted(r"how (?:much|high|large|often|bright)|rate", _amounts),
     Wanted(r"", _nothing),
 )
 
@@ -101,6 +104,11 @@ class _Query:
         self.text, self.named, self.why = text, named, why
         self.words = list({word.stem: word for word in (*named, *telling)}.values())
         self.asked = {word.stem for word in words}
+        many = compiled("how many").search(text)
+        after = (word for word in words if many and word.start > many.end())
+        self.counted = next(after, None)
+        stems = [word.stem for word in words if word.text.lower() in kept]
+        self.pairs = set(pairwise(stems))
         found = (one for one in WANTED if asks(text, one.words) and not why)
         self.wanted = next(found, WANTED[-1])
 
@@ -131,7 +139,14 @@ class _Query:
     def _parts(self, sentence: str) -> list[str]:
         """What it asks for and does not name itself."""
         found = self.wanted.parts(sentence)
-        return [one for one in found if set(stems_in(one)) - self.asked]
+        found = [one for one in found if set(stems_in(one)) - self.asked]
+        if self.counted is None:
+            return found
+        after = [
+            (one, (*stems_in(one), *stems_in(sentence.partition(one)[2])[:4])) for one in found
+        ]
+        noun = self.counted.stem  # "28 years" are no count of images
+        return [one for one, stems in after if any(alike(noun, other) for other in stems)]
 
 
 @dataclass(slots=True)
@@ -193,14 +208,18 @@ class TextLibrary:
         enough = min(2, len(query.words) + len(missing)) if not why else 0
         if missing and not any(not w.is_name and w in query.named for w in best.has):
             return ResearchFinding(not_found=tuple(w.text for w in missing))
-        is_known = best.weight >= _ENOUGH and len(best.has) + len(best.near) >= enough
+        is_known = (
+            best.weight >= _ENOUGH
+            and (best.has or why)
+            and len(best.has) + len(best.near) >= enough
+        )
         if lacking or not is_known or not _holds_together(query, words, best.sentence):
             return ResearchFinding(not_found=(" with ".join(lacking),) if lacking else ())
         text, value = best.sentence.text, query.value(best.sentence.text)
         is_named = any(word in query.named for word in best.has)
-        if (value is None and query.wanted.is_needed) or (
-            why and not is_named and not query.fits(text)
-        ):
+        is_topic = value is None and not why and len(best.has) + len(best.near) < 2
+        is_other = why and not is_named and not query.fits(text)
+        if is_other or (value is None and query.wanted.is_needed):
             return ResearchFinding()
         doubts = [f"“{word}” is read as “{other}”." for word, other in read_as.items()]
         if why and not asks(text, "cause"):
@@ -217,6 +236,8 @@ class TextLibrary:
         )
         shown = f"{value}: “{text}”" if value and value != text else f"“{text}”"
         found = _quoting(shown, value or text, [best.sentence], (*doubts, *differing))
+        if is_topic:  # beside another answer
+            return found.model_copy(update={"kind": "nothing"})
         return found.model_copy(update={"conflicts": differing, **_left_out(missing)})
 
     def compare(self, question: str) -> ResearchFinding:
@@ -292,6 +313,7 @@ class TextLibrary:
             elif is_named:
                 made.lacking.append(word)
         made.weight = got / (whole or 1.0)
+        score += 0.5 * len(query.pairs.intersection(pairwise(one.stems)))
         made.score = score + query.fits(one.text) * (whole or 1.0) * 0.25 - 0.002 * len(one.stems)
         return made
 

@@ -21,6 +21,14 @@ _FIRST: Final = re.compile(r"(?:^|[a-z]{4}\.|[?!:])[\s\"“(]*$")
 _ASKED: Final = re.compile(
     r"(?:^|[:.,;] )(?:and )?(?:how|what|which|who|whom|whose|when|where|why)\b[^?]*", re.IGNORECASE
 )
+_VERB: Final = re.compile(
+    r"\b(?:do|does|did|can|could|will|would|shall|should|must|may|might)(?:n['’]t| not)?"
+    r"(?: (?:we|you|they|i|it|he|she|people)| (?:the|an?|our|my|your|their|this) (?:\w+ ){1,2}?)"
+    r"\s*(?:\w+ly )?(?P<verb>[a-z]+)\b(?= (?:[a-z]{1,4}|about|during|after|before|there)\b|\W|$)|"
+    r"\b(?P<other>[a-z]+) the (?:most|least|fewest|\w+est)\b",
+    re.IGNORECASE,
+)
+"""The verb after `did we`, and that before `the most`."""
 _LISTS: Final = cast(
     "dict[str, str | list[str]]",
     yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")),
@@ -39,10 +47,14 @@ class Word:
     """Whether it begins with a capital within a sentence, or has a digit."""
     is_aside: bool = False
     """Whether it stands before or after the question: “If you look at the lists, which ...”."""
+    is_verb: bool = False
+    """Whether it stands where a verb does."""
 
     @property
     def is_doing(self) -> bool:
         """Whether it looks like a form of a verb, which seldom names a thing."""
+        if self.is_verb or _bare(self.text) in _verbs("more_verbs"):
+            return not self.is_name
         low = self.text.lower()
         is_form = re.search(r"(ed|ing|ly)$", low) or not (low.endswith("s") or _lemma(low) == low)
         return bool(is_form) and not self.is_name
@@ -59,12 +71,13 @@ def words_of(text: str) -> list[Word]:
     found: list[Word] = []
     asked = _ASKED.search(text)
     start, end = asked.span() if asked else (0, len(text))
+    verbs = {max(one.start("verb"), one.start("other")) for one in _VERB.finditer(text)}
     for match in _WORD.finditer(text):
         word, at = re.sub(r"['’]s?$", "", match[0]), match.start()
-        is_capital = word[0].isupper() and not _FIRST.search(text[:at])
+        is_capital = word[0].isupper() and word != "I" and not _FIRST.search(text[:at])
         is_name = is_capital or any(map(str.isdigit, word))
         is_aside = not start <= at < end
-        found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside))
+        found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside, at in verbs))
     return found
 
 
@@ -99,9 +112,9 @@ def _same() -> dict[str, str]:
 
 
 @cache
-def _verbs() -> frozenset[str]:
+def _verbs(name: str) -> frozenset[str]:
     """Not by `stem`: `salary` is no verb, though it means the same as `earn`."""
-    return frozenset(map(_bare, listed("verbs")))
+    return frozenset(map(_bare, listed(name)))
 
 
 @cache
@@ -126,7 +139,7 @@ def naming(words: Sequence[Word]) -> list[Word]:
     before = ""
     for word in words:
         is_noun = before in listed("articles") or word.text.endswith("ing")
-        is_verb = _bare(word.text) in _verbs() and not is_noun
+        is_verb = _bare(word.text) in _verbs("verbs") and not is_noun
         is_empty = word.stem in stems_of("empty") or word.text.lower() not in carrying
         is_named = not (is_verb or is_empty or word.is_aside)
         if word.stem in stems_of("titles"):
@@ -162,21 +175,25 @@ def _synonyms() -> dict[str, list[str]]:
 
 
 def translated(
-    words: Sequence[Word], known: Mapping[str, str], every: Container[str] = ()
+    words: Sequence[Word],
+    known: Mapping[str, str],
+    every: Container[str] = (),
+    figures: Container[str] = (),
 ) -> tuple[list[Word], dict[str, str]]:
     """The words, and those that were read as another that means about the same and is known.
 
-    `known` are stems, each with a word as it is written in the files; what is in `every` stays.
+    `known` are stems, each with a word as it is written in the files; what is in `every` stays. A
+    word for rows is read only as one of `figures`.
     """
     found: list[Word] = []
     read: dict[str, str] = {}
-    named = naming(words)
+    carrying = set(content_words(" ".join(word.text for word in words)))
     for word in words:
-        is_rows = word.stem in stems_of("rows")
-        stays = word.stem in known or word.stem in every or is_rows or word.is_name
-        stays = stays or word not in named
+        is_small = word.stem in stems_of("empty") or word.text.lower() not in carrying
+        stays = word.stem in known or word.stem in every or word.is_name or is_small
         others = () if stays else _synonyms().get(word.stem, ())
-        other = next((one for one in others if one in known), None)
+        allowed = figures if word.stem in stems_of("rows") else known
+        other = next((one for one in others if one in known and one in allowed), None)
         found.append(replace(word, stem=other) if other else word)
         if other:
             read[word.text] = known[other]

@@ -94,6 +94,41 @@ def test_no_word_that_changes_the_question_is_passed_over(
     assert words in asked(question, tmp_path).answer
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "answered"),
+    [
+        ("Looking at the list, how many kids are enrolled right now?", "2 kids (Status", True),
+        ("Which home town do most of our children come from?", "Altdorf has the highest", True),
+        ("How much money was set aside for Music in 2025?", "1,100 EUR", True),
+        ("Which cost centre grew most from 2024 to 2025?", "Music grew fastest: Budget", True),
+        ("How many visitors came in February 2024?", "150: total visitors", True),
+        ("Which house drew the biggest crowd in 2024?", "Print Room has the highest", True),
+        ("Which house had more than 230 visitors in 2024?", "Print Room 240", True),
+        ("Which fruit had most visitors in 2024?", "Not in your files: “fruit”.", False),
+        ("How many visitors did the Annex have?", "Not in your files: “Annex”.", False),
+        ("How many visitors had umbrellas in 2024?", "“umbrellas”. Without this word: 430", False),
+        ("Which house had most visitors in 2023, and in which town?", "Not answered: “in", True),
+        ("Which pupil has the latest entry, and where does she live?", "Altdorf: Home town", True),
+        ("For how long do we have to hang on to pupil files?", "ten years: ", True),
+    ],
+)
+def test_everyday_words_are_read_and_only_what_names_something_refuses(
+    question: str, words: str, answered: bool, tmp_path: Path
+) -> None:
+    for name, text in {
+        "pupils.csv": "Pupil,Home town,Status,Entry\nAda,Altdorf,enrolled,2023-08-01\n"
+        "Bo,Birkenau,enrolled,2023-09-01\nCy,Altdorf,left,2024-02-01\n",
+        "budget.csv": "Cost centre;Budget 2024;Budget 2025\nMusic;900 €;1.100 €\nIT;800 €;820 €\n",
+        "visitors.csv": "Year,House,January,February\n2023,Print Room,1,2\n2023,Main Building,3,4\n"
+        "2024,Print Room,140,100\n2024,Main Building,140,50\n",
+        "policy.md": "# Files\n\nPupil files are kept for ten years. A fee of 5 euros is due.\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    made = asked(question, tmp_path)
+    assert words in made.answer
+    assert made.answered == answered
+
+
 def test_what_is_in_no_file_comes_first_and_the_run_is_partial(startup: Path) -> None:
     answer = run("How many customers does the Gold plan have?", startup)
     made = ResearchAnswer.model_validate(answer.output)

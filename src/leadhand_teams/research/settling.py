@@ -1,0 +1,104 @@
+"""What the parts of a question mean together: the measure that is not named, the function. Pure."""
+
+from collections.abc import Sequence
+
+from leadhand_teams.research import grammar
+from leadhand_teams.research.asking import Ask, RowFilter
+from leadhand_teams.research.grammar import asks, compiled
+from leadhand_teams.research.times import ends
+from leadhand_teams.research.words import Word, stems_of
+from leadhand_teams.shared import values
+
+
+def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
+    """What the parts mean together."""
+    asked = grammar.function_of(question)
+    ask.is_lowest = asks(question, "<least>") and not asks(question, "<most>")
+    rows = [word.text for word in words if ask.view.is_rows(word.stem)]
+    ask.rows_name = next((one.lower() for one in rows if one.lower().endswith("s")), "")
+    ask.is_of_rows = bool(rows)
+    if ask.measure and (nested := compiled("<nested>").search(question)):
+        ask.unknown.append(nested[1])  # the fee of the heaviest: two questions in one
+    pair = next((one for one in ask.named if one.count == 2), None)
+    if pair and ask.group is None:
+        ask.group = pair.field
+    named = [one.field for one in ask.named]
+    is_who = asks(question, "who|where")
+    is_listed = not asks(question, "who") or ask.group is ask.view.label
+    found = (ask.cell, ask.group if is_listed else None)[:: 1 if is_who else -1]
+    ask.cell = next((one for one in found if one and one not in named), None)
+    ask.split = ask.split and ask.group not in named
+    if asks(question, "growth") and not ask.compared and ask.date and ask.date.is_series:
+        found_ends = ends(ask.date.column.dates, years=not ask.when)
+        ask.compared = (found_ends[0], found_ends[-1]) if found_ends else None
+    if asked == "count_of":
+        _count(ask, words)
+    elif ask.measure is None:
+        _default_measure(ask, question, asked)
+    measure = ask.measure
+    if measure is None:
+        ask.function = "count"
+        if ask.group is ask.view.label and asks(question, "extreme"):
+            ask.group = None  # each has one row
+    elif measure.role == "date" or (ask.group is None and asks(question, "extreme")):
+        ask.function = "min" if ask.is_lowest else "max"
+    elif asked == "median" and "median" not in measure.name.lower():
+        ask.function = "median"
+    else:  # Rates, medians and percentages are never added up.
+        is_cell = not asked and not asks(question, "extreme")
+        is_each = measure.role == "rate" or (is_cell and asks(measure.name, "of_each"))
+        ask.function = "avg" if asked == "avg" or is_each else "sum"
+    _place_bounds(ask, question, asked)
+
+
+def _count(ask: Ask, words: Sequence[Word]) -> None:
+    if ask.measure and ask.measure.unit in values.CURRENCIES.values() and not ask.bounds:
+        ask.measure = None  # Money is not counted, its rows are.
+    if ask.measure is None and ask.named:
+        # "How many chairs": pieces are counted where the table has them, not its rows.
+        is_rows = any(w.stem in ask.view.stems and not w.is_doing for w in words)
+        pieces = [one for one in ask.view.fields if one.role == "measure"]
+        pieces = [one for one in pieces if stems_of("units") & set(one.stems)]
+        ask.measure = pieces[0] if pieces and not is_rows else None
+
+
+def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
+    """The measure of a question that names none."""
+    fields = ask.view.fields
+    if asks(question, "oldest|newest|youngest|latest|earliest|first"):
+        ask.measure = next((one for one in fields if one.role == "date"), None)
+    is_growth, is_paid = asks(question, "growth"), asks(question, "paying")
+    is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
+    if ask.measure or (is_most and ask.is_of_rows):
+        return
+    found = [one for one in fields if one.role == "measure"]
+    money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]
+    is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
+    is_extreme = is_ranked and asks(question, "extreme") and not is_most
+    is_only = len(found) == 1 and (asked or is_most)
+    if (is_growth or is_extreme or (is_paid and asked) or is_only) and found:
+        ask.measure = (money or found)[0]
+        ask.is_guessed = not is_only
+        if not is_only:
+            ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
+
+
+def _place_bounds(ask: Ask, question: str, asked: str | None) -> None:
+    """A bound is of the groups if they are asked for, else of the rows."""
+    pair = ask.two or ask.compared or any(one.count > 1 for one in ask.named)
+    if not ask.bounds and not pair and (more := compiled("<more> than").search(question)):
+        ask.unknown.append(more[0])  # figures of two columns are not compared
+    if not ask.bounds:
+        return
+    sign, words = ask.bounds[0]
+    unit = next(values.amounts(words)).unit
+    of_unit = [one for one in ask.view.fields if one.is_figure and one.unit == unit]
+    measure = ask.measure or (of_unit[0] if len(of_unit) == 1 else None)
+    if measure is None or ask.bounds[1:]:
+        ask.unknown += [words for _, words in ask.bounds]
+    elif ask.group is None or asked:
+        ask.named.append(RowFilter(f"{measure.sql} {sign}", f"{measure.name} {words}"))
+        if asked == "count_of":
+            ask.measure, ask.function = None, "count"
+    else:
+        ask.measure = measure
