@@ -136,13 +136,13 @@ def main() -> None:
         return
     made = table(labels("table"))
     TARGET.write_text(made.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    families = {rule.id: rule.family for rule in rules()}
-    confidence = Confidence(made, families)
+    confidence = Confidence(made, rules())
     print(made.prior)
-    for rule in sorted(families):
-        own = made.rules.get(rule)
+    for rule in rules():
+        own = made.rules.get(rule.id)
         counted = f"{own.k:3} of {own.n:3}" if own else "    none  "
-        print(f"{rule:45} {families[rule]:32} {counted}  confidence {confidence(rule).confidence}")
+        rated = confidence(rule.id).confidence
+        print(f"{rule.id:45} {rule.family:32} {counted}  confidence {rated}")
 
 
 if __name__ == "__main__":

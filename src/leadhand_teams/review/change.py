@@ -199,16 +199,12 @@ class Change:
         )
         return Change(
             folder=root,
-            title=raw["title"],
-            base=raw["base"],
-            head=raw["head"],
-            history=raw["history"],
-            git_dir=Path(raw["git_dir"]) if raw["git_dir"] else None,
             files=files,
-            skipped=tuple((path, why) for path, why in raw["skipped"]),
             by_path={file.path: file for file in files},
-            cut=raw.get("cut"),
+            git_dir=Path(raw["git_dir"]) if raw["git_dir"] else None,
+            skipped=tuple((path, why) for path, why in raw["skipped"]),
             settings=ChangeSettings.model_validate(raw.get("settings") or {}),
+            **{name: raw.get(name) for name in ("title", "base", "head", "history", "cut")},
         )
 
 

@@ -6,8 +6,7 @@ of a rule about which nothing else is known.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -85,35 +84,21 @@ class Confidence:
     """Computes the confidence of a rule, 0 to 100; the synthesizer's `rating`."""
 
     def __init__(
-        self,
-        table: PrecisionTable,
-        families: Mapping[str, str],
-        *,
-        facts: AbstractSet[str] = frozenset(),
-        questions: AbstractSet[str] = frozenset(),
+        self, table: PrecisionTable, rules: Iterable[LensRule], *, deliberate: bool = False
     ) -> None:
-        """`families` maps rules to families, for rules that are not in the table; `facts` are the
-        rules whose hits need no judgement, `questions` those about what a change removes that
-        shows that it is meant so: of these only labels on ordinary commits count."""
+        """In a `deliberate` change, which shows that it means what it alters, only labels on
+        ordinary commits count for the rules about what a change removes."""
         self._table = table
-        self._families = families
-        self._facts = facts
-        self._questions = questions
+        self._rules = {rule.id: rule for rule in rules}
+        self._deliberate = deliberate
         self._labelled: defaultdict[str, list[Hits]] = defaultdict(list)
         for hits in table.rules.values():
             self._labelled[hits.family].append(hits)
 
     @classmethod
     def of(cls, rules: Iterable[LensRule], *, deliberate: bool = False) -> "Confidence":
-        """The confidence of `rules` by the table of the review team, in a change that may show
-        that it is `deliberate`."""
-        known = tuple(rules)
-        return cls(
-            load_table(),
-            {rule.id: rule.family for rule in known},
-            facts=frozenset(rule.id for rule in known if rule.fact),
-            questions=frozenset(rule.id for rule in known if rule.removal and deliberate),
-        )
+        """The confidence of `rules` by the table of the review team."""
+        return cls(load_table(), rules, deliberate=deliberate)
 
     def __call__(self, rule: str) -> Rating:
         """100 for a fact, else 100 x the expected share of true hits, rounded down, and why.
@@ -130,15 +115,16 @@ class Confidence:
         return rating._replace(confidence=min(rating.confidence, DEFAULT_THRESHOLD - 1), why=why)
 
     def _measured(self, rule: str) -> Rating:
-        if rule in self._facts:
+        known = self._rules.get(rule)
+        if known is not None and known.fact:
             return Rating(100, "fact")
-        if rule in self._questions:
+        if known is not None and known.removal and self._deliberate:
             every = self._table.rules.values()
             k, n = sum(one.ordinary_k for one in every), sum(one.ordinary_n for one in every)
             why = f"the change shows that it is meant so; in ordinary commits {_right(k, n)}"
             return Rating(100 * k // max(n, 1), why=why)
         own = self._table.rules.get(rule)
-        family = own.family if own else self._families.get(rule, "")
+        family = own.family if own else known.family if known else ""
         prior = self._table.prior
         expected = self._table.families.get(family, prior.mean)
         related = self._labelled.get(family)

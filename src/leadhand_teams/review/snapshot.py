@@ -12,24 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.errors import ToolError
-from leadhand.tools.git import (
-    NO_FILE,
-    SUBMODULE,
-    SYMLINK,
-    Difference,
-    DiffLimits,
-    OutOfTime,
-    Repository,
-    RevisionRange,
-    compare,
-    limited_tree,
-    objects,
-    open_repository,
-    resolve_range,
-    sizes,
-    staged_range,
-    worktree_range,
-)
+from leadhand.tools import git
 from leadhand.tools.patch import read_patch
 from leadhand.tools.text import (
     ChangedText,
@@ -72,13 +55,13 @@ def write_snapshot(
         if patch is not None:
             _write_patch(target, patch)
             return target.finish(patch_name)
-        repository = open_repository(repo or Path(), folder / "git")
+        repository = git.open_repository(repo or Path(), folder / "git")
         if staged:
-            ends = staged_range(repository)
+            ends = git.staged_range(repository)
         elif worktree:
-            ends = worktree_range(repository)
+            ends = git.worktree_range(repository)
         else:
-            ends = resolve_range(repository, revision)
+            ends = git.resolve_range(repository, revision)
         ends = _bounded(repository, ends)
         target.settings = read_settings(repository.git_dir, ends.base, ends.head)
         for path, why in ends.skipped:
@@ -93,10 +76,10 @@ def write_snapshot(
         ) from error
 
 
-def _bounded(repository: Repository, ends: RevisionRange) -> RevisionRange:
+def _bounded(repository: git.Repository, ends: git.RevisionRange) -> git.RevisionRange:
     """`ends` with trees that git can read; what had to be left out of them is skipped."""
-    base, not_before = limited_tree(repository.git_dir, ends.base)
-    head, not_after = limited_tree(repository.git_dir, ends.head)
+    base, not_before = git.limited_tree(repository.git_dir, ends.base)
+    head, not_after = git.limited_tree(repository.git_dir, ends.head)
     skipped = dict((*ends.skipped, *not_before, *not_after))
     return replace(ends, base=base, head=head, skipped=tuple(skipped.items()))
 
@@ -147,33 +130,33 @@ def _in_time(
         for item in items:
             yield item
             is_first = False
-    except OutOfTime as error:
+    except git.OutOfTime as error:
         if is_first:
             raise
         target.cut = str(error)
 
 
 def _texts(
-    repository: Repository, ends: RevisionRange, target: SnapshotFolder
+    repository: git.Repository, ends: git.RevisionRange, target: SnapshotFolder
 ) -> Iterator[ChangedText]:
     """The texts that differ between the ends, from three git processes for any number of files."""
-    limits = DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
-    differences, more = compare(repository.git_dir, ends.base, ends.head, limits=limits)
+    limits = git.DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
+    differences, more = git.compare(repository.git_dir, ends.base, ends.head, limits=limits)
     target.skip_unnamed(more)
-    links = {SYMLINK, SUBMODULE}
+    links = {git.SYMLINK, git.SUBMODULE}
     regular = [one for one in differences if links.isdisjoint((one.old_mode, one.new_mode))]
-    size = sizes(repository.git_dir, {oid for item in regular for oid in item.ids})
-    wanted: list[Difference] = []
+    size = git.sizes(repository.git_dir, {oid for item in regular for oid in item.ids})
+    wanted: list[git.Difference] = []
     for item in differences:
         why = _why_no_text(item, size, target)
         if why is None:
             wanted.append(item)
         else:
             target.skip(item.path, why)
-    contents = objects(repository.git_dir, [oid for item in wanted for oid in item.ids])
+    contents = git.objects(repository.git_dir, [oid for item in wanted for oid in item.ids])
     for item in wanted:
-        old = next(contents)[1] if item.old_mode != NO_FILE else None
-        new = next(contents)[1] if item.new_mode != NO_FILE else None
+        old = next(contents)[1] if item.old_mode != git.NO_FILE else None
+        new = next(contents)[1] if item.new_mode != git.NO_FILE else None
         python = _is_python(item)
         if not python and (is_binary(old or b"") or is_binary(new or b"")):
             target.skip(item.path, "binary")
@@ -184,7 +167,7 @@ def _texts(
             yield _changed(item, old, new)
 
 
-def _changed(item: Difference, old: bytes | None, new: bytes | None) -> ChangedText:
+def _changed(item: git.Difference, old: bytes | None, new: bytes | None) -> ChangedText:
     """The two texts of `item` as Python reads them, if it is Python."""
     first = plain_text((new or old or b"")[:_SHEBANG_BYTES])
     read = python_source if language(item.path, first) == "python" else _as_text
@@ -212,9 +195,9 @@ def _as_text(data: bytes) -> SourceText:
     return SourceText(plain_text(data))
 
 
-def _is_python(item: Difference) -> bool:
+def _is_python(item: git.Difference) -> bool:
     """Whether Python would read the file: then bytes that make it binary are an error."""
-    return item.path.endswith((".py", ".pyi", ".pyw")) and item.new_mode != NO_FILE
+    return item.path.endswith((".py", ".pyi", ".pyw")) and item.new_mode != git.NO_FILE
 
 
 def _whole(old: str, new: str) -> HunkNumbers:
@@ -227,19 +210,19 @@ def _lines(text: str) -> int:
     return text.removesuffix("\n").count("\n") + 1 if text else 0
 
 
-def _status(item: Difference) -> Status:
-    if item.old_mode == NO_FILE:
+def _status(item: git.Difference) -> Status:
+    if item.old_mode == git.NO_FILE:
         return "added"
-    if item.new_mode == NO_FILE:
+    if item.new_mode == git.NO_FILE:
         return "deleted"
     return "renamed" if item.old_path else "modified"
 
 
-def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder) -> str | None:
+def _why_no_text(item: git.Difference, size: dict[str, int], target: SnapshotFolder) -> str | None:
     """Why `item` has no text to review; if `None`, it counts towards the limits of `target`."""
-    if SUBMODULE in (item.old_mode, item.new_mode):
+    if git.SUBMODULE in (item.old_mode, item.new_mode):
         return "submodule"
-    if SYMLINK in (item.old_mode, item.new_mode):
+    if git.SYMLINK in (item.old_mode, item.new_mode):
         return "symbolic link"
     both = [size[oid] for oid in item.ids]
     if item.binary and max(both) <= target.limits.file_bytes and not _is_python(item):

@@ -7,6 +7,7 @@ of the analysers' findings.
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
@@ -36,7 +37,7 @@ from leadhand_teams.review.refutations import Given, Refutations, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, ChangeQuotes, LensAnswer, lens_report
 from leadhand_teams.review.rules import equivalent, rules
 from leadhand_teams.review.secrets import mask_secrets
-from leadhand_teams.review.with_model import SUFFIX, lens_of
+from leadhand_teams.review.team import SUFFIX, lens_of
 
 if TYPE_CHECKING:
     from leadhand.extension.roles import Caller
@@ -61,42 +62,34 @@ def _adapter() -> TypeAdapter[LensAnswer]:
     return TypeAdapter(LensAnswer)
 
 
+@dataclass(eq=False)
 class FindingsSynthesizer:
     """Makes one review from the reports of the lenses."""
 
-    name = "findings"
+    change: Change
+    _: KW_ONLY
+    threshold: int = DEFAULT_THRESHOLD
+    look: bool = True
+    trust_ignores: bool = False
+    baseline: AbstractSet[str] = frozenset()
+    chunks: Chunks = field(default_factory=Chunks)
+    """The parts that models reviewed, if any did."""
+    caller: "Caller | None" = None
+    """With it the models of `tiers` score their findings, which they see inside the `fence`."""
+    tiers: Mapping[Tier, Sequence[ModelSpec]] = field(
+        default_factory=dict[Tier, Sequence[ModelSpec]]
+    )
+    fence: Fence = field(default=Fence("none"))
+    name: str = "findings"
+    _scored: dict[str, Finding] = field(default_factory=dict[str, Finding])
 
-    def __init__(
-        self,
-        change: Change,
-        *,
-        threshold: int = DEFAULT_THRESHOLD,
-        look: bool = True,
-        trust_ignores: bool = False,
-        baseline: AbstractSet[str] = frozenset(),
-        chunks: Chunks | None = None,
-        caller: "Caller | None" = None,
-        tiers: Mapping[Tier, Sequence[ModelSpec]] | None = None,
-        fence: Fence | None = None,
-    ) -> None:
-        """`chunks` are the parts that models reviewed, if any did. With a `caller` the models of
-        `tiers` score their findings, which they see inside the `fence`."""
-        self._change = change
-        self._threshold = threshold
-        self._look = look
-        self._trust_ignores = trust_ignores
-        self._baseline = baseline
-        self._chunks = chunks or Chunks()
-        self._quotes = ChangeQuotes(change)
-        self._caller = caller
-        self._tiers = tiers or {}
-        self._fence = fence or Fence("none")
-        self._scored: dict[str, Finding] = {}
+    def __post_init__(self) -> None:
+        self._quotes = ChangeQuotes(self.change)
 
     @property
     def calls_model(self) -> bool:
         """Whether a model scores findings."""
-        return self._caller is not None
+        return self.caller is not None
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The review as `output`."""
@@ -104,11 +97,11 @@ class FindingsSynthesizer:
         found = [finding for finding in gathered.findings if finding.source == "model"]
         objections = self._refutations(gathered, results).objections
         found += [one.finding for one in objections.values()]
-        if found and self._caller is not None:
+        if found and self.caller is not None:
             # Without a model nothing imports the packages for models.
             from leadhand.extension.findings import Scorer
 
-            scorer = Scorer(self._caller, self._tiers, self._fence, surroundings=self)
+            scorer = Scorer(self.caller, self.tiers, self.fence, surroundings=self)
             texts = {id: str(one) for id, one in objections.items()}
             await scorer.score(found, self._scored, objections=texts)
         return self._concluded(gathered, results)
@@ -120,7 +113,7 @@ class FindingsSynthesizer:
 
     def around(self, finding: Finding, lines: int) -> str:
         """The diff at a finding, with up to `lines` lines before and after it."""
-        file = self._change.by_path.get(finding.path)
+        file = self.change.by_path.get(finding.path)
         if file is None:
             return ""
         text = "\n".join(around(file, finding.line, finding.end_line, lines=lines))
@@ -138,9 +131,9 @@ class FindingsSynthesizer:
         gathered = gather(
             list(self._reports(results)),
             quotes=self._quotes,
-            rating=Confidence.of(rules(), deliberate=is_deliberate(self._change)),
-            threshold=self._threshold,
-            baseline=self._baseline,
+            rating=Confidence.of(rules(), deliberate=is_deliberate(self.change)),
+            threshold=self.threshold,
+            baseline=self.baseline,
             equivalent=equivalent(),
         )
         shown, hidden = self._ignores.divided(gathered.findings)
@@ -149,42 +142,42 @@ class FindingsSynthesizer:
     @functools.cached_property
     def _ignores(self) -> Ignores:
         known = frozenset(rule.id for rule in rules())
-        return Ignores.of(self._change, rules=known, trusted=self._trust_ignores)
+        return Ignores.of(self.change, rules=known, trusted=self.trust_ignores)
 
     def _reports(self, results: Sequence[TaskResult]) -> Iterator[tuple[str, LensReport]]:
         for one in results:
             worker = one.task.worker
             if worker.endswith(SUFFIX):
                 if answer := _answer(one):
-                    yield worker, lens_report(answer.findings, self._change, lens=lens_of(worker))
+                    yield worker, lens_report(answer.findings, self.change, lens=lens_of(worker))
             elif one.result is not None:
                 yield worker, LensReport.model_validate(one.result.output)
         skipped = [
             NotAssessed(lens="review", path=path, why=why, idle=why in COUNTED)
-            for path, why in self._change.skipped
+            for path, why in self.change.skipped
         ]
-        yield "review", LensReport(not_assessed=(*skipped, *self._chunks.not_assessed()))
+        yield "review", LensReport(not_assessed=(*skipped, *self.chunks.not_assessed()))
 
     def _refutations(self, gathered: Gathered, results: Sequence[TaskResult]) -> Refutations:
         def given() -> Iterator[Given]:
             for one in results:
                 lens = lens_of(one.task.worker)
-                paths = [piece.path for piece in self._chunks.of(one.task.artifacts)]
+                paths = [piece.path for piece in self.chunks.of(one.task.artifacts)]
                 answer = _answer(one) if one.task.worker != lens else None
                 for refuted in answer.refuted[:MAX_FINDINGS] if answer else ():
                     yield Given(one, lens, paths, refuted)
 
-        return Refutations(given(), gathered.findings, self._change, allowed=self._why_standing)
+        return Refutations(given(), gathered.findings, self.change, allowed=self._why_standing)
 
     def _why_standing(self, finding: Finding) -> str:
         """Why no model can refute a finding; empty if it can."""
         if finding.basis == "fact":
             return "a fact can't be refuted"
-        if not is_shown(finding, self._threshold):
+        if not is_shown(finding, self.threshold):
             return "it is not in the report"
         if any(lens.endswith(SUFFIX) for lens in finding.lenses):
             return "a model reports it as well"
-        if not self._look and is_serious(finding, _removals()):
+        if not self.look and is_serious(finding, _removals()):
             return "it would be out of sight, because nothing is shown that needs a look"
         return ""
 
@@ -202,17 +195,17 @@ class FindingsSynthesizer:
         review = conclude(
             scored,
             quotes=self._quotes,
-            threshold=self._threshold,
+            threshold=self.threshold,
             removals=_removals(),
             refuted={id: known[id] for id in judged.moved},
-            look=self._look,
+            look=self.look,
             weights=WEIGHTS,
         )
         questions = [one for one in review.look if one.rule in _removals()]
         look = [one for one in review.look if one not in questions[MAX_QUESTIONS:]]
         notes_of_files = (note for _, one in self._reports(results) for note in one.not_assessed)
         about_itself = (
-            *self._change.settings.notes(review, is_patch=self._change.base is None),
+            *self.change.settings.notes(review, is_patch=self.change.base is None),
             *self._ignores.notes((*findings, *gathered.ignored)),
             *judged.notes(),
         )
@@ -220,7 +213,7 @@ class FindingsSynthesizer:
             update={
                 "look": tuple(look),
                 "suppressed": (*questions[MAX_QUESTIONS:], *review.suppressed),
-                "coverage": coverage(self._change, notes_of_files),
+                "coverage": coverage(self.change, notes_of_files),
                 "notes": about_itself,
                 "refutations": judged.refutations,
                 "hidden_by_ignores": tuple(sorted(one.id for one in gathered.ignored)),
@@ -232,14 +225,14 @@ class FindingsSynthesizer:
         return Synthesis(
             answer=_in_words(review),
             output=review.model_dump(mode="json"),
-            gaps=(Gap(task_id="change", why=self._change.cut),) if self._change.cut else (),
+            gaps=(Gap(task_id="change", why=self.change.cut),) if self.change.cut else (),
             conflicts=judged.conflicts,
             sources=self._sources(review, task_ids),
         )
 
     def _task_ids(self, results: Sequence[TaskResult]) -> dict[tuple[str, str], str]:
         """(worker, path) -> the task that looked at the file."""
-        pieces = self._chunks.pieces
+        pieces = self.chunks.pieces
         return {
             (one.task.worker, pieces[ref].path if one.task.worker.endswith(SUFFIX) else ref): (
                 one.task.id

@@ -1,34 +1,24 @@
 """The callers of what a change touches, and the tests that name it, so that models need not search.
 
-Found by name over the Python files after the change: one `git grep`, then the syntax trees of the
-files with hits. A function counts where it is imported or reached through its module, a method in
-files that name its class; another method of that name may be among them.
+Found by name over the Python files after the change. A function counts where it is imported or
+reached through its module, a method in files that name its class; another method of that name may
+be among them.
 """
 
 import ast
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from leadhand import LeadhandError
-from leadhand.tools.git import grep, read_blobs
 from leadhand.tools.text import counted, joined_names
-from leadhand_teams.review.change import Change, ChangedFile, parse_python
+from leadhand_teams.review import syntax
+from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.comparison.code import Code, base_codes, head_codes
 from leadhand_teams.review.diff_rows import fitting
-from leadhand_teams.review.syntax import (
-    FUNCTIONS,
-    Function,
-    ImportedNames,
-    child_nodes,
-    first_line,
-    is_test,
-    last_name,
-)
+from leadhand_teams.review.lenses.bugs.uses import SourceFile, Workspace
+from leadhand_teams.review.syntax import is_test
 
 MAX_CHARS = 5_000
 """The most text about callers for one part of the change, and about tests."""
@@ -36,13 +26,8 @@ MAX_DEFINITIONS = 400
 """The first definitions that a change touches are searched for."""
 MAX_PLACES = 5
 """The most callers of a definition, and tests, that are quoted."""
-_MAX_PARSED = 150
-_MAX_FILE_BYTES = 300_000
-_MAX_READ_BYTES = 6 << 20
-_MAX_HITS = 20_000
 _MAX_LINE_CHARS = 160
 _MAX_UNUSED = 20
-_WORD = re.compile(r"\w+")
 
 Kind = Literal["callers", "tests"]
 
@@ -105,14 +90,20 @@ class Usages:
         if change.git_dir is None or change.head is None:
             return cls({})
         every = [one for file in change.files for one in touched(file)]
-        wanted = every[:MAX_DEFINITIONS]
+        places: dict[Definition, list[UsageLine]] = {one: [] for one in every[:MAX_DEFINITIONS]}
         try:
-            places, unread = _search(change, wanted)
+            workspace = Workspace(change)
+            named = workspace.files_mentioning(list({one.name for one in places}))
+            # The changed files first, because most callers of what is private are there.
+            for path in sorted(named, key=lambda path: (path not in change.by_path, path)):
+                for one in (one for one in places if one.name in named[path]):
+                    source = workspace.source(path, one.path)
+                    places[one] += _places(one, source) if source is not None else ()
         except LeadhandError as error:
             return cls({}, f"Not searched: {error}")
         cuts = {
-            f"the definitions beyond the first {MAX_DEFINITIONS}": len(every) - len(wanted),
-            "files that may use them": unread,
+            f"the definitions beyond the first {MAX_DEFINITIONS}": len(every) - len(places),
+            "files that may use them": len(workspace.unread),
         }
         return cls(places, "\n".join(f"Not searched: {n:,} of {w}." for w, n in cuts.items() if n))
 
@@ -163,9 +154,14 @@ def _definitions(side: Mapping[str, Code]) -> Iterator[tuple[Definition, bool]]:
     for key, code in side.items():
         node, (owner, _, name) = code.node, code.name.rpartition(".")
         in_class = owner in side and isinstance(side[owner].node, ast.ClassDef)
-        if not isinstance(node, Function) or "." in owner or "#" in key or (owner and not in_class):
+        if (
+            not isinstance(node, syntax.Function)
+            or "." in owner
+            or "#" in key
+            or (owner and not in_class)
+        ):
             continue
-        lines = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+        lines = range(syntax.first_line(node), (node.end_lineno or node.lineno) + 1)
         touched = any(line in code.changed for line in lines)
         if owner and name in ("__init__", "__new__"):
             yield Definition(code.file.path, node.lineno, owner, ""), touched
@@ -173,73 +169,22 @@ def _definitions(side: Mapping[str, Code]) -> Iterator[tuple[Definition, bool]]:
             yield Definition(code.file.path, node.lineno, name, owner), touched
 
 
-def _search(
-    change: Change, wanted: Sequence[Definition]
-) -> tuple[dict[Definition, list[UsageLine]], int]:
-    """The places of each definition, and how many files with its name were not read."""
-    places: dict[Definition, list[UsageLine]] = {one: [] for one in wanted}
-    if not wanted or change.git_dir is None or change.head is None:
-        return places, 0
-    names = {one.name for one in wanted}
-    named: defaultdict[str, set[str]] = defaultdict(set)
-    for path, _, text in grep(change.git_dir, change.head, sorted(names), max_hits=_MAX_HITS):
-        named[path].update(names.intersection(_WORD.findall(text)))
-    # The changed files first, because most callers of what is private are there.
-    paths = sorted(named, key=lambda path: (path not in change.by_path, path))
-    texts = read_blobs(
-        change.git_dir, change.head, paths, _MAX_FILE_BYTES, total_bytes=_MAX_READ_BYTES
-    )
-    parsed = 0
-    unread = len(paths) - len(texts)
-    for path, text in ((path, texts[path]) for path in paths if path in texts):
-        words = frozenset(_WORD.findall(text))
-        meant = [one for one in wanted if one.name in named[path] and _may_mean(one, path, words)]
-        if meant and parsed == _MAX_PARSED:
-            unread += 1
-        elif meant:
-            parsed += 1
-            file = change.by_path.get(path)
-            tree = file.head_tree if file is not None else parse_python(text)
-            for one, place in _places(path, text.split("\n"), tree, meant):
-                places[one].append(place)
-    return places, unread
-
-
-def _may_mean(definition: Definition, path: str, words: AbstractSet[str]) -> bool:
-    """Whether the file with these words is the definition's own, or names its class or module."""
-    return path == definition.path or (definition.owner or definition.stem) in words
-
-
-def _places(
-    path: str, lines: Sequence[str], tree: ast.Module | None, meant: Sequence[Definition]
-) -> Iterator[tuple[Definition, UsageLine]]:
-    """The lines that use each definition, without imports, by line."""
-    by_name: defaultdict[str, list[Definition]] = defaultdict(list)
-    for one in meant:
-        by_name[one.name].append(one)
-    found: dict[tuple[int, Definition], UsageLine] = {}
-    imported = ImportedNames(tree) if tree else None
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")] if tree else []
-    while waiting and imported is not None:
-        node, within = waiting.pop()
-        if isinstance(node, ast.Name | ast.Attribute):
+def _places(definition: Definition, source: SourceFile) -> Iterator[UsageLine]:
+    """The lines of a file that use a definition, without imports."""
+    lines = source.text.split("\n")
+    own = source.path == definition.path
+    found: dict[int, UsageLine] = {}
+    for node in source.named[definition.name]:
+        if definition.owner:
+            uses = isinstance(node, ast.Attribute) and (own or definition.owner in source.text)
+        elif isinstance(node, ast.Name):
+            uses = own or source.names.resolve(node.id) != node.id
+        else:
+            full = f"{definition.stem}.{definition.name}"
+            uses = source.names.dotted(node).endswith(full)
+        if uses:
+            around = (getattr(up, "name", "") for up in source.tree.ancestors(node))
+            within = ".".join(reversed([*filter(None, around)]))
             line = node.end_lineno or node.lineno
-            for one in by_name.get(last_name(node), ()):
-                if _uses(one, node, path, imported):
-                    found[line, one] = UsageLine(path, line, within, lines[line - 1].strip())
-        inner = node.name if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else ""
-        around = f"{within}.{inner}" if within and inner else inner or within
-        waiting += [(child, around) for child in child_nodes(node)]
-    for line, one in sorted(found):
-        yield one, found[line, one]
-
-
-def _uses(
-    definition: Definition, node: ast.Name | ast.Attribute, path: str, imported: ImportedNames
-) -> bool:
-    """Whether a node with the definition's name may mean the definition."""
-    if definition.owner:
-        return isinstance(node, ast.Attribute)
-    if isinstance(node, ast.Name):
-        return path == definition.path or imported.resolve(node.id) != node.id
-    return imported.dotted(node).endswith(f"{definition.stem}.{definition.name}")
+            found[line] = UsageLine(source.path, line, within, lines[line - 1].strip())
+    yield from (found[line] for line in sorted(found))

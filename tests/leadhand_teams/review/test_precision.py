@@ -14,7 +14,10 @@ from leadhand_teams.review import precision
 from leadhand_teams.review.precision import Confidence, Hits, PrecisionTable, Prior, load_table
 from leadhand_teams.review.rules import LensRule, rules
 
-FAMILIES = {"bugs/a": "bugs/names", "bugs/b": "bugs/names", "bugs/c": "bugs/alone"}
+RULES = [
+    LensRule(f"bugs/{name}", f"bugs/{family}", why="", fix="")
+    for name, family in (("a", "names"), ("b", "names"), ("c", "alone"))
+]
 PRIOR = Prior(mean=0.7, family_strength=6, rule_strength=2)
 
 
@@ -27,7 +30,7 @@ def confidence(**hits: tuple[int, int]) -> Confidence:
         method="made up", sources=(), labelled_by="a test", prior=PRIOR, rules=labelled,
         families={"bugs/names": expected_share(list(labelled.values()), PRIOR)} if hits else {},
     )  # fmt: skip
-    return Confidence(made, FAMILIES)
+    return Confidence(made, RULES)
 
 
 @pytest.mark.parametrize(("k", "n"), [(50, 50), (42, 51), (1, 60)])
@@ -41,7 +44,7 @@ def test_the_share_on_ordinary_commits_is_told_apart() -> None:
     [removed] = [one for one in labels("table") if one.source == "leadhand@70c7eb57 ordinary change"
                  and one.rule == "security/removed-clause"]  # fmt: skip
     made = table([removed, replace(removed, true=False), replace(removed, source="a@1 undone")])
-    rated = Confidence(made, {})("security/removed-clause")
+    rated = Confidence(made, ())("security/removed-clause")
     assert rated.why.startswith("right in 2 of 3 labelled hits, on ordinary commits in 1 of 2")
 
 

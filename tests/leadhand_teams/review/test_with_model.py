@@ -25,8 +25,7 @@ from leadhand_teams.review.change import Change
 from leadhand_teams.review.diff_rows import chunks
 from leadhand_teams.review.refutations import short_id
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
-from leadhand_teams.review.team import review_team
-from leadhand_teams.review.with_model import with_model
+from leadhand_teams.review.team import review_team, with_model
 from tests.leadhand_teams.review.changes import make_change
 from tests.patience import HANG_S
 

@@ -20,8 +20,7 @@ from leadhand_teams.review import DEFAULT_THRESHOLD, DocumentFormat, FailOn
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.diff_rows import Chunks, chunks
 from leadhand_teams.review.settings import ReviewSettings
-from leadhand_teams.review.team import template_batches
-from leadhand_teams.review.with_model import LIMITS, model_batches, with_model
+from leadhand_teams.review.team import LIMITS, model_batches, template_batches, with_model
 
 VARIABLE = "LEADHAND_MODEL"
 

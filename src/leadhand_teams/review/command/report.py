@@ -13,7 +13,7 @@ from leadhand_teams.review import FailOn
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.rules import LensRule, rules
 from leadhand_teams.review.syntax import texts_of
-from leadhand_teams.review.with_model import lens_of
+from leadhand_teams.review.team import lens_of
 
 SHOWN_LOOK = 10
 """What needs a look is shown up to this number, and the rest is counted."""

@@ -7,15 +7,23 @@ that the name may be missing (`try` with an ImportError, `hasattr`) don't count.
 import ast
 import functools
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from leadhand.tools.git import grep, list_tree, read_blobs
 from leadhand_teams.review.change import Change, ChangedFile, parse_python
 from leadhand_teams.review.lenses.bugs.modules import Import, Modules, imports, module_parts
 from leadhand_teams.review.lenses.bugs.symbols import bindings
-from leadhand_teams.review.syntax import FUNCTIONS, Tree, dotted, line_of, parameters
+from leadhand_teams.review.syntax import (
+    FUNCTIONS,
+    ImportedNames,
+    Tree,
+    dotted,
+    last_name,
+    line_of,
+    parameters,
+)
 
 _FROM_HERE = re.compile(r"^[ \t]*from[ \t]+\.+[ \t]+import", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -31,11 +39,25 @@ MAX_BYTES = 1 << 19
 class SourceFile:
     """A parsed file of the tree that may use a name."""
 
-    def __init__(self, path: str, module: ast.Module) -> None:
+    def __init__(self, path: str, text: str, module: ast.Module) -> None:
         self.path = path
+        self.text = text
         self.tree = Tree(module)
         nodes = (*self.tree.nodes(ast.Import), *self.tree.nodes(ast.ImportFrom))
         self.imports = tuple(imports(nodes))
+
+    @functools.cached_property
+    def names(self) -> ImportedNames:
+        """What its names stand for."""
+        return ImportedNames(self.tree.module)
+
+    @functools.cached_property
+    def named(self) -> Mapping[str, list[ast.Name | ast.Attribute]]:
+        """Last name -> the names and attributes."""
+        found: defaultdict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
+        for node in (*self.tree.nodes(ast.Name), *self.tree.nodes(ast.Attribute)):
+            found[last_name(node)].append(node)
+        return found
 
     @functools.cached_property
     def bound(self) -> Counter[str]:
@@ -59,6 +81,8 @@ class Workspace:
         self._sources: dict[str, SourceFile | None] = {}
         self._texts: dict[str, str] = {}
         self._mentioned: list[str] = []
+        self.unread: set[str] = set()
+        """The files that were not parsed because there are too many."""
         self.defined: dict[str, set[str]] = {}
         """Name -> the files that define a function or attribute with that name."""
         self.repository: tuple[Path, str] | None = None
@@ -113,10 +137,11 @@ class Workspace:
             if path != target and stem[0] not in text and not _FROM_HERE.search(text):
                 return None
             if len(self._sources) >= MAX_FILES:
+                self.unread.add(path)
                 return None
             changed = self.changed_file(path)
             module = changed.head_tree if changed is not None else parse_python(text)
-            self._sources[path] = SourceFile(path, module) if module is not None else None
+            self._sources[path] = SourceFile(path, text, module) if module is not None else None
         return self._sources[path]
 
     def _text(self, path: str) -> str:

@@ -60,8 +60,8 @@ class Sink:
             piece = value.least_trusted(self.use)
             enough = piece.trust >= self.trust
             if enough and (self.when is None or self.when(event, value, piece)):
-                found_here = hit("sink", event, piece, value, origin=_origin(piece), what=self.what)
-                yield found_here._replace(rule=self.rule)
+                reached = hit("sink", event, piece, value, origin=_origin(piece), what=self.what)
+                yield reached._replace(rule=self.rule)
                 return
 
 
