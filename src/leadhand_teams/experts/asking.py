@@ -22,7 +22,7 @@ _ASIDE: Final = 0.6
 _SAME_CASE: Final = 1.3
 _OTHER_CASE: Final = 0.5
 """What a sentence for the case of the question counts, and one for another case."""
-_CONTEXT: Final = {"asked": 0.2, "told": 0.8}
+_CONTEXT: Final = {"asked": 0.2, "told": 1.0}
 """What a word of another part of the question counts, by whether that part asks or tells."""
 
 
@@ -37,6 +37,8 @@ class AskedWord(NamedTuple):
     is_subject: bool
     """Whether it is a noun or name of this very part of the question."""
     is_name: bool = False
+    is_context: bool = False
+    """Whether it is of another part: an answer need not have it."""
 
     def is_in(self, has: frozenset[str], *, exactly: bool = False) -> bool:
         """Whether a passage with these stems has the word, or one that means the same."""
@@ -67,12 +69,16 @@ def wanted(part: str, question: str, known: KnownLines) -> list[AskedWord]:
         sort = "asked" if _is_asked(other) else "told"
         share = _CONTEXT[sort] if sort == "told" or not is_bare else 1.0
         rest = [one for one in _wanted(other, known) if one.stems not in seen]
-        own += [one._replace(weight=one.weight * share, is_subject=False) for one in rest]
+        own += [
+            one._replace(weight=one.weight * share, is_subject=False, is_context=True)
+            for one in rest
+        ]
         seen |= {one.stems for one in rest}
     return own
 
 
 def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
+    pays = asked(text) == "money"
     content, nouns = {*content_words(f"{text} word")}, {*subjects(text)}  # not all are stop words
     aside = {word for match in pattern("aside").finditer(text) for word in _WORD.findall(match[0])}
     # Labels and phrases first: their words do not count again.
@@ -81,10 +87,11 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         for label in pattern("label").finditer(text)
     ]
     every = re.findall(r"[^\W\d_]+", text.lower())
-    joined = ((f"{one} {two}", stem(one + two)) for one, two in pairwise(every))
+    joined = ((f"{one} {two}", stem(one + two)) for one, two in pairwise(every) if one in content)
     said = ((unit.replace("_", " "), unit) for unit in phrases(text, apart=2))
     for word, unit in [*((word, unit) for word, unit in joined if unit in known.places), *said]:
-        found.append(AskedWord(word, (unit,), _PHRASE, is_subject=False))
+        is_noun = word.partition(" ")[0] in nouns
+        found.append(AskedWord(word, (unit,), 1.0 if is_noun else _PHRASE, is_subject=is_noun))
     gone = {part for one in found for part in terms(one.word)}
     for word in dict.fromkeys(re.sub(r"['’]s$", "", one) for one in _WORD.findall(text)):
         parts = tuple(terms(word))
@@ -92,7 +99,7 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         if not is_said or {*parts} <= gone or (word.isdigit() and len(word) < _CODE):
             continue
         is_noun = word in nouns or any(part in nouns for part in re.split(r"['’]", word))
-        is_noise = {*parts} <= stems_of("noise")
+        is_noise = {*parts} <= stems_of("noise") | (stems_of("paying") if pays else frozenset())
         sort = "noise" if is_noise else "subject" if is_noun else "everyday"
         is_marked = word[0].isupper() or not word.isalpha()
         is_name = sort == "subject" and is_marked and not text.startswith(word)

@@ -9,7 +9,14 @@ from leadhand.errors import InputError
 from leadhand_teams.experts.asking import AskedWord, is_open, names_in, parts_of
 from leadhand_teams.experts.comparing import OtherCase, compared
 from leadhand_teams.experts.fields import EXPERTS, Expert
-from leadhand_teams.experts.finding import BESIDE_FROM, FoundAnswer, find, goes_on, meanings
+from leadhand_teams.experts.finding import (
+    BESIDE_FROM,
+    NUMBERS,
+    FoundAnswer,
+    find,
+    goes_on,
+    meanings,
+)
 from leadhand_teams.experts.output import Citation, Disagreement, ExpertOpinion
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, known_documents
 from leadhand_teams.experts.words import has_words, pattern, stems_of, units, words
@@ -17,6 +24,8 @@ from leadhand_teams.shared.everyday import alike, subjects
 from leadhand_teams.shared.search import terms
 
 _CLAUSE: Final = re.compile(r"\W*\d+\.\d+")
+_CLAUSES: Final = 0.3
+"""A list of which so many items begin as clauses do has no steps."""
 _MOST_STEPS: Final = 12
 _MOST_ROWS: Final = 6
 _MOST_IN_CLAUSE: Final = 4
@@ -213,7 +222,8 @@ def _passage(part: str, findings: FoundAnswer, known: KnownLines) -> list[Quotab
     clause = known.clauses[first.sentence.file, first.sentence.clause]
     begin = end = clause.index(first.number)
     more = [goes_on(known.sentences[number]) for number in clause]
-    also = {one.number for one in findings.near if one.score >= BESIDE_FROM * first.score}
+    least = BESIDE_FROM if findings.kind in NUMBERS else _LIKELY
+    also = {one.number for one in findings.near if one.score >= least * first.score}
     is_plural = pattern("plural").search(part) is not None
     while begin and (more[begin] or (is_plural and clause[begin - 1] in also)):
         begin -= 1
@@ -237,8 +247,9 @@ def _steps(findings: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
     most = max(_weight(one.has) for one in findings.near)
     if place is None or _weight(lists[place]) < most:
         return []
-    every = [one for one in known.sentences if (one.file, one.heading) == place]
-    return [one for one in every if one.is_item][:_MOST_STEPS]
+    every = [o for o in known.sentences if (o.file, o.heading) == place and o.is_item]
+    clauses = sum(pattern("clause").match(one.quote) is not None for one in every)
+    return every[:_MOST_STEPS] if clauses < _CLAUSES * len(every) else []
 
 
 def _weight(words: Iterable[AskedWord]) -> float:

@@ -17,7 +17,7 @@ from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns
 from leadhand_teams.shared import values
-from leadhand_teams.shared.everyday import alike
+from leadhand_teams.shared.everyday import alike, subjects
 from leadhand_teams.shared.search import stem, terms
 
 ANSWERS_FROM: Final = 0.55
@@ -45,9 +45,11 @@ _RULE_FIRST: Final = 0.9
 """A sentence that goes on with the one before it, as an exception does."""
 _NEAR_FROM: Final = 0.5
 """A passage that does not answer is shown if it has this share of the known words."""
-_NUMBERS: Final = ("amount", "time", "duration", "money")
+NUMBERS: Final = ("amount", "time", "duration", "money")
 """Questions that want a number."""
 _CLAUSE_FROM: Final = 0.9
+_CONTEXT: Final = 0.4
+"""What a word of another part of the question counts in the share that a passage must have."""
 _REAL: Final = 0.5
 """The least weight of a word that is no noise."""
 _BESIDE: Final = 0.3
@@ -73,7 +75,7 @@ class FoundLine(NamedTuple):
     said: float
     """The same of the words that its document does not have at the top, in the clause itself."""
     is_exact: bool
-    """Whether it has a word of the question itself, not only one that means the same."""
+    """Whether it has a word of the question itself, or two that mean the same."""
     has: frozenset[AskedWord]
     names: frozenset[AskedWord]
     """What another sentence on the same must have too."""
@@ -104,7 +106,13 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     """The passages that answer a part of a question, best first."""
     kind, words = asked(part), wanted(part, question, known)
     here = {one: _numbers(one, known) for one in words}
-    unknown = [one for one in words if one.is_subject and not here[one]]
+    known_nouns = {one.word for one in words if here[one]}
+    unknown = [
+        one
+        for one in words
+        # Of "pension pot" one word is enough.
+        if one.is_subject and not here[one] and not _beside(one, part, known_nouns)
+    ]
     words = [one for one in words if here[one] or one in unknown]
     count = len(known.sentences)
     rare = {
@@ -113,8 +121,9 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     }
     itself = {one for one in words if _numbers(one, known, exactly=True)}
     likes = {one: _LIKE_BESIDE if one in itself else _LIKE for one in words}
-    whole = sum(rare.values()) or 1.0
-    here_whole = sum(rare[one] for one in words if one not in unknown) or 1.0
+    need = {one: rare[one] * (_CONTEXT if one.is_context else 1.0) for one in words}
+    whole = sum(need.values()) or 1.0
+    here_whole = sum(need[one] for one in words if one not in unknown) or 1.0
     heavy: Counter[int] = Counter()
     for one in words:
         heavy.update(dict.fromkeys(here[one], rare[one]))
@@ -128,7 +137,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
             continue
         places = {one: _place(one, number, known, likes[one]) for one in words}
         has = {one for one, (_, part_of) in places.items() if part_of}
-        outside = sum(rare[one] for one in has if places[one][0] == "top")
+        outside = sum(need[one] for one in has if places[one][0] == "top")
         score = sum(rare[one] * part_of for one, (_, part_of) in places.items())
         score += _BESIDE * sum(rare[one] + rare[two] for one, two in _neighbours(words, sentence))
         score /= 0.75 + 0.25 * max(1.0, len(known.stems[number][0]) / lengths)
@@ -136,7 +145,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         exact = [one for one in has if one.is_in(_all_stems(number, known), exactly=True)]
         if own_only:  # it names nothing: its very words count
             score *= 0.5 + len(exact) / len(words)
-        all_has = sum(rare[one] for one in has)
+        all_has = sum(need[one] for one in has)
         score *= 0.3 + all_has / whole
         found.append(
             FoundLine(
@@ -146,7 +155,8 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
                 share=all_has / whole,
                 near=all_has / here_whole,
                 said=(all_has - outside) / ((whole - outside) or 1.0),
-                is_exact=any(one.weight >= _REAL for one in exact),
+                is_exact=any(one.weight >= _REAL for one in exact)
+                or sum(one.weight >= _REAL for one in has) > 1,
                 has=frozenset(has),
                 names=frozenset(one for one in has if one.is_name or places[one][0] != "top"),
             )
@@ -154,6 +164,12 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     found.sort(key=lambda one: (-one.score, one.number))
     _put_rule_first(kind, found)
     return _judged(kind, part, found, words, unknown, known, expert)
+
+
+def _beside(one: AskedWord, part: str, nouns: set[str]) -> bool:
+    """Whether a common noun stands directly after a noun that is in the documents."""
+    before = re.search(rf"([\w-]+) {re.escape(one.word)}\b", part)
+    return not one.is_name and before is not None and before[1] in nouns & {*subjects(part)}
 
 
 def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float:
@@ -171,7 +187,7 @@ def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float
     if _fits(kind, sentence):
         return factor * _FITS
     clause = known.clauses[sentence.file, sentence.clause]
-    lacks = kind in _NUMBERS and not any(_fits(kind, known.sentences[one]) for one in clause)
+    lacks = kind in NUMBERS and not any(_fits(kind, known.sentences[one]) for one in clause)
     return factor * (_MISFITS if lacks else 1.0)
 
 
@@ -191,7 +207,7 @@ def _all_stems(number: int, known: KnownLines) -> frozenset[str]:
 
 def _put_rule_first(kind: str, found: list[FoundLine]) -> None:
     """Of clauses of one section that are nearly as good, the first one is the rule."""
-    if not found or kind in _NUMBERS:
+    if not found or kind in NUMBERS:
         return
     best = found[0]
     beside = [
@@ -278,7 +294,7 @@ def _place(one: AskedWord, number: int, known: KnownLines, like: float = 1.0) ->
     clause = known.clauses[sentence.file, sentence.clause]
     beside = frozenset[str]().union(*(known.stems[other][0] for other in clause if other != number))
     every = {"own": body, "heading": heads, "top": known.tops[sentence.file], "clause": beside}
-    # A leaflet that is about animals does not speak of cats: at the top only the word itself counts.
+    # What is about animals does not speak of cats: at the top only the word itself counts.
     found = {
         place: _PLACES[place] * (1.0 if one.is_in(has, exactly=True) else like)
         for place, has in every.items()
@@ -299,7 +315,7 @@ def meanings(question: str, known: KnownLines) -> list[FoundLine]:
     for one in find(question, question, known, None).near:
         body, heads = known.stems[one.number]
         if all(word.is_in(body | heads) for word in words) and (
-            kind not in _NUMBERS or _fits(kind, one.sentence)
+            kind not in NUMBERS or _fits(kind, one.sentence)
         ):
             exact = sum(word.is_in(body | heads, exactly=True) for word in words)
             found.setdefault((one.sentence.file, one.sentence.clause), (exact, one))

@@ -108,7 +108,7 @@ def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float
     found: dict[Expert, float] = {}
     for one in near:
         field = known.kinds[one.sentence.file].field
-        share = one.share * one.score / near[0].score
+        share = one.share * (one.score / near[0].score) ** 2
         if one.sentence.title and has_words(part, one.sentence.title):
             share = 1.0
         if field and share >= _LEAST:
