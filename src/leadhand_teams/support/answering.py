@@ -15,6 +15,7 @@ from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
     Documented,
+    SectionClash,
     SupportAnswer,
     Ticket,
     Triage,
@@ -23,8 +24,7 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import NEAR, blocks
-from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.sections import blocks
 from leadhand_teams.support.words import DATA, carrying, foreign, stems
 
 _STRANGE = "Only requests in English are understood word for word"
@@ -83,6 +83,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps.append(_STRANGE)
     elif not output.answered and not (escalated or diagnosis.ways):
         gaps.append("neither documents nor runbooks answer this")
+    clashes = [two for one in (documented, *documented.also) for two in one.contradictions]
     task = results[0].task.id if results else "documenter"
     done = [(one.task.id, one.result) for one in results if one.result is not None]
     return Synthesis(
@@ -90,23 +91,17 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         output=output.model_dump(mode="json"),
         sources=tuple(Source(task_id=id, ref=ref) for id, one in done for ref in one.evidence),
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
-        conflicts=tuple(_conflicts(documented)),
+        conflicts=tuple(map(_conflict, dict.fromkeys(clashes))),
     )
 
 
-def _conflicts(documented: Documented) -> Iterator[Conflict]:
-    clashes = {
-        one: found.sections[0].title
-        for found in (documented, *documented.also)
-        for one in found.contradictions
-    }
-    for one, about in clashes.items():
-        yield Conflict(
-            task_ids=("documenter",),
-            kind="contradiction" if one.certain else "difference",
-            about=about,
-            why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
-        )
+def _conflict(clash: SectionClash) -> Conflict:
+    return Conflict(
+        task_ids=("documenter",),
+        kind="contradiction" if clash.certain else "difference",
+        about=clash.about,
+        why=" / ".join(map(": ".join, zip(clash.refs, clash.texts, strict=True))),
+    )
 
 
 def _checked(request: str, statements: Sequence[Statement], library: SupportLibrary) -> Checked:
@@ -135,7 +130,7 @@ def _ticket(
     if solved and not person and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
-    made = ticket(brief, evidence_of(brief.request, library), tried=tried, why=person)
+    made = ticket(brief, library, tried=tried, why=person)
     urgent = any(one.severity == "urgent" for one in diagnosis.ways)
     return made.model_copy(update={"severity": "urgent"}) if urgent else made
 
@@ -145,8 +140,7 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
     is_open = feature or not (diagnosis.cause or route.primary == "escalator")
-    near = case.strange or (feature and documented.score >= NEAR)
-    offers = [(documented, is_open and (near or documented.may_help))]
+    offers = [(documented, is_open and (case.strange or documented.may_help))]
     offers += [(one, route.primary != "escalator" and one.may_help) for one in documented.also]
     offered = {
         one.sections[0].ref: one
@@ -227,10 +221,10 @@ def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
     """A section; its own list is left out if a runbook's `steps` are most of it."""
     best = found.sections[0]
     parts = blocks(best.text)
-    own = {*carrying(stems(" ".join(one.text for one in parts if one.is_list)))}
+    lists = [one for one in parts if one.node.type.endswith("_list")]
+    own = {*carrying(stems(" ".join(one.text for one in lists)))}
     if len(own & steps) > len(own) / 2:
-        leads = (one.is_list or one.text.rstrip().endswith(":") for one in parts)
-        parts = [one for one, left_out in zip(parts, leads, strict=True) if not left_out]
+        parts = [one for one in parts if one not in lists and not one.text.rstrip().endswith(":")]
     shown: list[Block] = [
         CodeBlock(one.node.content.rstrip("\n"), one.node.info)
         if one.node.type in ("fence", "code_block")

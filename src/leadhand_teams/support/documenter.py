@@ -15,7 +15,7 @@ from leadhand_teams.support.words import pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
-_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 2.0, 0.4, 0.7, 100, 4
+_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 1.7, 0.4, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:
@@ -80,17 +80,18 @@ def contradictions(
     """Sentences of two sections that have the same words and other numbers of the same; also of
     other words, if they give an amount that was asked for."""
     said = [
-        (one.ref, sentence.strip(), amount, frozenset(stems(sentence.replace(amount[0], ""))))
+        (one, sentence.strip(), amount, frozenset(stems(sentence.replace(amount[0], ""))))
         for one in sections
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", one.text)
         if (amount := pattern("amount").search(sentence))
     ]
     for one, other in combinations(said[:_MOST_SENTENCES], 2):
-        (ref, text, amount, words), (other_ref, other_text, other_amount, others) = one, other
+        (section, text, amount, words), (beside, other_text, other_amount, others) = one, other
         alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
         differ = amount.groups() != other_amount.groups() and amount[3] == other_amount[3]
-        if ref != other_ref and differ and (alike or words & others & {*asked}):
-            yield SectionClash(refs=(ref, other_ref), texts=(text, other_text), certain=alike)
+        if section.ref != beside.ref and differ and (alike or words & others & {*asked}):
+            refs, texts = (section.ref, beside.ref), (text, other_text)
+            yield SectionClash(about=section.title, refs=refs, texts=texts, certain=alike)
 
 
 def part_of(text: str, words: set[str]) -> str:

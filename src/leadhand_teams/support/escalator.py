@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand_teams.support.library import library_of
-from leadhand_teams.support.output import Brief, Kind, Sign, Ticket, brief_of
-from leadhand_teams.support.troubleshooter import environment, evidence_of, signs
+from leadhand_teams.support.library import SupportLibrary, library_of
+from leadhand_teams.support.output import Brief, Kind, Ticket, brief_of
+from leadhand_teams.support.troubleshooter import environment, evidence_of
 from leadhand_teams.support.words import DATA, compiled, pattern
 
 _MOST: Final = 8
@@ -18,10 +18,7 @@ _READ: Final = 2_000
 
 def escalate(handoff: Handoff) -> Result:
     """The worker's draft."""
-    library = library_of(handoff.artifacts)
-    brief = brief_of(handoff)
-    log = "\n".join(one.text[:20_000] for one in library.logs)
-    made = ticket(brief, evidence_of(brief.request, library), log=log)
+    made = ticket(brief_of(handoff), library_of(handoff.artifacts))
     return Result(
         output=made.model_dump(mode="json"),
         summary=f"Ticket: {made.title}. {made.why_a_person}",
@@ -52,12 +49,7 @@ def points(kind: Kind, text: str) -> int:
 
 
 def ticket(
-    brief: Brief,
-    evidence: Sequence[Sign],
-    *,
-    log: str = "",
-    tried: Iterable[str] = (),
-    why: str = "",
+    brief: Brief, library: SupportLibrary, *, tried: Iterable[str] = (), why: str = ""
 ) -> Ticket:
     """The ticket of a request; `tried` is what this desk did, `why` why a person is needed."""
     kind: Kind = "feature" if brief.route.secondary == "escalator" else brief.kind
@@ -65,11 +57,13 @@ def ticket(
     said = [" ".join(match[0].split()) for match in pattern("sentence").finditer(text)]
     said = [one for one in said if any(map(str.isalpha, one)) and not pattern("trace").match(one)]
     errors = [
-        one.text + (f" ({one.place})" if one.place else "") + f" [{one.ref}]" for one in evidence
+        one.text + (f" ({one.place})" if one.place else "") + f" [{one.ref}]"
+        for one in evidence_of(brief.request, library)
     ]
     steps = [one for one in said if pattern("step").search(one)]
     own = [one for one in said if pattern("tried").search(one)]
-    surroundings = environment(f"{text}\n{log}")
+    logged = (one.text[:20_000] for one in library.logs)
+    surroundings = environment("\n".join((text, *logged)))
     about = reasons(text) or [kind]
     asked: dict[str, str] = {key: by for one in about for key, by in DATA["asked"][one].items()}
     known = {"environment": surroundings, "steps": steps, "evidence": errors}
@@ -113,4 +107,4 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
 
 def open_questions(text: str, kind: Kind) -> list[str]:
     """What an engineer will ask about a request and its text does not say."""
-    return [*ticket(Brief(request=text, kind=kind), signs(text, "request")).missing]
+    return [*ticket(Brief(request=text, kind=kind), library_of(())).missing]

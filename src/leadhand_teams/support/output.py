@@ -149,6 +149,7 @@ class Diagnosis(Data):
 class SectionClash(Data):
     """What two sections say otherwise."""
 
+    about: str
     refs: tuple[str, str]
     texts: tuple[str, str]
     certain: bool = True
@@ -170,11 +171,6 @@ class Documented(Data):
     """What was found for each question in the request, if it is more than one question."""
     unknown: tuple[str, ...] = ()
     """Names in the request, if no document has any of them."""
-
-    @property
-    def score(self) -> float:
-        """Of the best section."""
-        return self.sections[0].score if self.sections else 0.0
 
 
 def brief_of(handoff: Handoff) -> Brief:

@@ -18,16 +18,8 @@ from leadhand_teams.support.output import Brief, DeskRoute, Kind, Sign, Triage, 
 from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
 from leadhand_teams.support.words import DATA, foreign, pattern
 
-DESK_OF: Final[dict[Kind, str]] = {
-    "bug": "troubleshooter",
-    "feature": "escalator",
-    "question": "documenter",
-}
-_KIND_OF: Final[Mapping[str | None, Kind]] = {
-    **{kind: kind for kind in DESK_OF},
-    **{desk: kind for kind, desk in DESK_OF.items()},
-    **DATA["labels"],
-}
+DESK_OF: Final[Mapping[Kind, str]] = DATA["desks"]
+_KIND_OF: Final[Mapping[str | None, Kind]] = DATA["labels"]
 SURE = 0.75
 """From this confidence on no model is asked about the kind."""
 _RULES_SHARE: Final = 0.3

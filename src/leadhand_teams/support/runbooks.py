@@ -13,7 +13,7 @@ import yaml
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from leadhand_teams.support.output import Data, Walk
-from leadhand_teams.support.words import NEGATIONS, carrying, pattern, stems
+from leadhand_teams.support.words import DATA, NEGATIONS, carrying, compiled, pattern, stems
 
 _MOST_NODES: Final = 30
 _Lines = tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...]
@@ -84,14 +84,14 @@ class Symptoms:
             for one in self._sentences
         )
 
-    def fit(self, runbook: Runbook) -> int:
-        """How many of a runbook's words they have; a phrase counts by its words."""
-        return sum(len(one.split()) for one in runbook.when if self.names(one))
-
     def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
-        """The runbook that fits best; `None`: none does."""
-        found = max(runbooks, key=self.fit, default=None)
-        return found if found is not None and self.fit(found) else None
+        """The runbook of which most words fit, those of phrases one by one; `None`: none does."""
+        found = [
+            (sum(len(one.split()) for one in book.when if self.names(one)), book)
+            for book in runbooks
+        ]
+        most, best = max(found, key=lambda one: one[0], default=(0, None))
+        return best if most else None
 
 
 def _stems(text: str) -> list[str]:
@@ -110,23 +110,23 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         taken += [one.then for one in node.choices if not one.words]
         name = taken[0] if taken else None
     last = way[-1]
-    steps = [(step, one) for one in way for step in one.do]
+    steps = (  # Without those that only find out what the symptoms say already.
+        step
+        for one in way
+        for step in one.do
+        if one is last or {*carrying(stems(one.ask))}.isdisjoint(stems(step))
+    )
     return Walk(
         runbook=runbook.title,
         ref=runbook.ref,
         severity=runbook.severity,
         cause=next((one.cause for one in reversed(way) if one.cause), ""),
-        steps=tuple(step for step, one in steps if one is last or not _finds_out(step, one.ask)),
+        steps=tuple(steps),
         pitfalls=tuple(pitfall for one in way for pitfall in one.pitfalls),
         person=next((one.person for one in way if one.person), ""),
         question=last.ask,
         branches=tuple(_branch(one, runbook.nodes[one.then]) for one in last.choices),
     )
-
-
-def _finds_out(step: str, question: str) -> bool:
-    """Whether a step only answers a question, which the symptoms have answered already."""
-    return not {*carrying(stems(question))}.isdisjoint(stems(step))
 
 
 def _branch(choice: Branch, node: RunbookNode) -> str:
@@ -143,12 +143,9 @@ class Unusable(ValueError):
 def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
     """The runbooks of a YAML file: one, or a list. Raises `Unusable`."""
     try:
-        if re.search(r"^\s*(?:- )?nodes:", text, re.MULTILINE) is None:
-            raise Unusable("it is no runbook: it has no `nodes`")
-        if re.search(r"[\[{]{20}", text):
-            raise Unusable("it is not YAML that can be read: it is nested too deep")
-        if re.search(r"(?:[:\[,-]|^)\s*[&*]\w", text, re.MULTILINE):
-            raise Unusable("it has anchors or aliases, which runbooks do not need")
+        for expression, why in DATA["unusable"].items():
+            if compiled(expression).search(text):
+                raise Unusable(why)
         data: object = yaml.load(text, yaml.BaseLoader)
         rows = cast("list[object]", data) if isinstance(data, list) else [data]
         found = [Runbook.model_validate(row) for row in rows]

@@ -39,8 +39,6 @@ class MarkdownBlock(NamedTuple):
 
     text: str
     """As written, with the empty lines behind it."""
-    line: int
-    """The first one, from 1."""
     node: SyntaxTreeNode
 
     @property
@@ -53,10 +51,6 @@ class MarkdownBlock(NamedTuple):
         """Of a heading."""
         return self.node.children[0].content
 
-    @property
-    def is_list(self) -> bool:
-        return self.node.type.endswith("_list")
-
 
 def blocks(markdown: str) -> list[MarkdownBlock]:
     """The blocks of a text, from its first line that is not empty to its end."""
@@ -64,7 +58,7 @@ def blocks(markdown: str) -> list[MarkdownBlock]:
     nodes = SyntaxTreeNode(MarkdownIt("commonmark").parse(markdown)).children
     starts = [one.map[0] for one in nodes if one.map]
     return [
-        MarkdownBlock("\n".join(lines[start:end]) + "\n", start + 1, node)
+        MarkdownBlock("\n".join(lines[start:end]) + "\n", node)
         for node, (start, end) in zip(nodes, pairwise([*starts, len(lines)]), strict=True)
     ]
 
@@ -84,7 +78,7 @@ def sections_of(document: Text) -> list[DocSection]:
         head = parts[start]
         body = "".join(one.text for one in parts[start:end] if not one.level).strip("\n")
         if not head.level:
-            found.append(_untitled(f"{name}:{head.line}", body))
+            found.append(_untitled(f"{name}:1", body))
             continue
         slug = _slug(head.title)
         ref = f"{name}#{slug}" + (f"-{slugs[slug]}" if slugs[slug] else "")
