@@ -27,7 +27,7 @@ COMMIT_S = 60.0
 MAX_TEXTS = 1_000
 """Pieces of text that wait for a slow reader; more are dropped."""
 MAX_EVENTS = 1_000
-"""Events that wait for a slow reader; if there are more, it reads them from the journal."""
+"""The newest events that wait for a slow reader; it reads those before from the journal."""
 
 
 class News:
@@ -36,14 +36,12 @@ class News:
     def __init__(self, *, deltas: bool) -> None:
         self.deltas = deltas
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
-        self._events: list[Event] = []
+        self._events = deque[Event](maxlen=MAX_EVENTS)
         self._texts = deque[TextDelta]()
         self._dropped: set[tuple[str | None, str]] = set()
         self._arrived = asyncio.Event()
 
     def add(self, event: Event) -> None:
-        if len(self._events) >= MAX_EVENTS:
-            self._events.clear()
         self._events.append(event)
         self.wake()
 
@@ -69,13 +67,13 @@ class News:
         with contextlib.suppress(RuntimeError):  # the reader's loop has ended
             self._loop.call_soon_threadsafe(self._arrived.set)
 
-    async def wait(self) -> list[Event]:
+    async def wait(self) -> Sequence[Event]:
         """The events since the last call, at the latest after `INBOX_POLL_S`; empty if none."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(INBOX_POLL_S):
                 await self._arrived.wait()
         self._arrived.clear()
-        found, self._events = self._events, []
+        found, self._events = self._events, deque[Event](maxlen=MAX_EVENTS)
         return found
 
 

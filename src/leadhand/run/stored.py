@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from leadhand.contracts import events
 from leadhand.contracts.events import Event
-from leadhand.contracts.task import EarlierResult, EarlierRun, Task
+from leadhand.contracts.task import EarlierResult, EarlierRun
 from leadhand.engine.handoffs import beginning, digest
 from leadhand.errors import InputError, RunExists
 from leadhand.plans.graph import dependants, descendants, order
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
 """A run's id: not an option of a command, and not `last`, the commands' word for the latest run."""
 
-MAX_SHOWN_CHARS = 200
 MAX_RUNS = 5
 """How many runs before it a follow-up knows; of a longer chain, the latest."""
 MAX_RESULTS = 100
@@ -34,22 +33,18 @@ _TOO_LONG = "its output of {:,} characters is too long to be handed on"
 def check_known_id(run_id: str) -> None:
     """Raises `InputError` for an id that no run can have."""
     if not _is_run_id(run_id):
-        raise InputError(f"there is no run {_shown(run_id)}")
+        raise InputError(f"there is no run {run_id!r:.200}")
 
 
 def _is_run_id(run_id: object) -> bool:
     return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
 
 
-def _shown(run_id: object) -> str:
-    return f"{run_id!r:.{MAX_SHOWN_CHARS}}"
-
-
 def check_run_id(run_id: str) -> None:
     """Raises `InputError` for an id that a new run can't have."""
     if not _is_run_id(run_id):
         raise InputError(
-            f"run_id is {_shown(run_id)}; it may have up to 200 letters, digits and . _ : - "
+            f"run_id is {run_id!r:.200}; it may have up to 200 letters, digits and . _ : - "
             "but must not begin with . or -, and not be the word last"
         )
 
@@ -173,9 +168,11 @@ def tasks_left(state: RunState) -> tuple[str, ...]:
     found: set[str] = set()
     for id in order([*tasks.values()]):
         task = state.tasks[id]
-        if _was_stopped(task) or (
-            task.status == "skipped" and _lacks_only(task.task, state, found)
-        ):
+        stopped = task.status in ("cancelled", "running") or (task.retryable and task.ended)
+        # Of a skipped task, every result that it lacks would come from one of these.
+        needs = (one for one in task.task.depends_on if one not in found)
+        later = all(state.tasks[one].status in ("completed", "pending") for one in needs)
+        if stopped or (task.status == "skipped" and later):
             found.add(id)
     return tuple(id for id in tasks if id in found)
 
@@ -233,16 +230,6 @@ def prompts_changed(
 def _next_attempt(task: TaskState) -> int:
     begun = task.interrupted or task.status == "running"
     return task.attempts if begun else task.next_attempt
-
-
-def _was_stopped(task: TaskState) -> bool:
-    return task.status in ("cancelled", "running") or (task.retryable and task.ended)
-
-
-def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:
-    """Whether every result that the task lacks would come from one of `found`, or is to come."""
-    needs = {id: state.tasks[id] for id in task.depends_on}
-    return all(id in found or one.status in ("completed", "pending") for id, one in needs.items())
 
 
 # Follow-ups
