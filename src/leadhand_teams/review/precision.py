@@ -7,6 +7,7 @@ of a rule about which nothing else is known.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -84,21 +85,27 @@ class Confidence:
     """Computes the confidence of a rule, 0 to 100; the synthesizer's `rating`."""
 
     def __init__(
-        self, table: PrecisionTable, rules: Iterable[LensRule], *, deliberate: bool = False
+        self,
+        table: PrecisionTable,
+        rules: Iterable[LensRule],
+        *,
+        meant: AbstractSet[str] = frozenset(),
     ) -> None:
-        """In a `deliberate` change, which shows that it means what it alters, only labels on
-        ordinary commits count for the rules about what a change removes."""
+        """For the rules of `meant`, which ask about what the change shows to be on purpose, only
+        labels on ordinary commits count."""
         self._table = table
         self._rules = {rule.id: rule for rule in rules}
-        self._deliberate = deliberate
+        self._meant = meant
         self._labelled: defaultdict[str, list[Hits]] = defaultdict(list)
         for hits in table.rules.values():
             self._labelled[hits.family].append(hits)
 
     @classmethod
-    def of(cls, rules: Iterable[LensRule], *, deliberate: bool = False) -> "Confidence":
+    def of(
+        cls, rules: Iterable[LensRule], *, meant: AbstractSet[str] = frozenset()
+    ) -> "Confidence":
         """The confidence of `rules` by the table of the review team."""
-        return cls(load_table(), rules, deliberate=deliberate)
+        return cls(load_table(), rules, meant=meant)
 
     def __call__(self, rule: str) -> Rating:
         """100 for a fact, else 100 x the expected share of true hits, rounded down, and why.
@@ -118,7 +125,7 @@ class Confidence:
         known = self._rules.get(rule)
         if known is not None and known.fact:
             return Rating(100, "fact")
-        if known is not None and known.removal and self._deliberate:
+        if rule in self._meant:
             every = self._table.rules.values()
             k, n = sum(one.ordinary_k for one in every), sum(one.ordinary_n for one in every)
             why = f"the change shows that it is meant so; in ordinary commits {_right(k, n)}"

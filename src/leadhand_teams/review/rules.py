@@ -30,6 +30,11 @@ class LensRule:
     removal: bool = False
     """Whether it finds protections that the change removed: one without enough confidence for a
     finding needs a look."""
+    sure: bool = False
+    """Whether it finds a mistake more often than what its author means: it also asks about a change
+    that shows an intention."""
+    weak: bool = False
+    """Whether it sees what is missing, and not that it mattered."""
     problem: str = ""
     """What other rules may mean as well; empty for most."""
     codes: str = ""

@@ -31,11 +31,11 @@ from leadhand_teams.review.change import Change
 from leadhand_teams.review.coverage import COUNTED, coverage
 from leadhand_teams.review.diff_rows import Chunks, around, header
 from leadhand_teams.review.ignores import Ignores
-from leadhand_teams.review.intention import is_deliberate
+from leadhand_teams.review.intention import meant, names
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.refutations import Given, Refutations, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, ChangeQuotes, LensAnswer, lens_report
-from leadhand_teams.review.rules import equivalent, rules
+from leadhand_teams.review.rules import equivalent, rule, rules
 from leadhand_teams.review.secrets import mask_secrets
 from leadhand_teams.review.team import SUFFIX, lens_of
 
@@ -131,7 +131,7 @@ class FindingsSynthesizer:
         gathered = gather(
             list(self._reports(results)),
             quotes=self._quotes,
-            rating=Confidence.of(rules(), deliberate=is_deliberate(self.change)),
+            rating=Confidence.of(rules(), meant=meant(self.change, rules())),
             threshold=self.threshold,
             baseline=self.baseline,
             equivalent=equivalent(),
@@ -201,8 +201,10 @@ class FindingsSynthesizer:
             look=self.look,
             weights=WEIGHTS,
         )
-        questions = [one for one in review.look if one.rule in _removals()]
-        look = [one for one in review.look if one not in questions[MAX_QUESTIONS:]]
+        asked = [one for one in review.look if one.rule in _removals()]
+        hidden = [one for one in asked if rule(one.rule).weak and names(self.change, one)]
+        hidden += [one for one in asked if one not in hidden][MAX_QUESTIONS:]
+        look = [one for one in review.look if one not in hidden]
         notes_of_files = (note for _, one in self._reports(results) for note in one.not_assessed)
         about_itself = (
             *self.change.settings.notes(review, is_patch=self.change.base is None),
@@ -212,7 +214,7 @@ class FindingsSynthesizer:
         review = review.model_copy(
             update={
                 "look": tuple(look),
-                "suppressed": (*questions[MAX_QUESTIONS:], *review.suppressed),
+                "suppressed": (*hidden, *review.suppressed),
                 "coverage": coverage(self.change, notes_of_files),
                 "notes": about_itself,
                 "refutations": judged.refutations,

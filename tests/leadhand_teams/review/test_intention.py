@@ -70,3 +70,26 @@ def test_one_change_is_asked_few_questions(tmp_path: Path, repo: Repo) -> None:
 
 def guard(found: tuple[Finding, ...]) -> Finding:
     return next(one for one in found if "guard" in one.rule)
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [("Change rows", 1), ("Names are not shortened", 0), ("typing: names of rows", 0)],
+)
+def test_what_may_not_matter_is_asked_only_if_the_title_does_not_tell(
+    tmp_path: Path, repo: Repo, title: str, asked: int
+) -> None:
+    repo.commit("Add labels", {"labels.py": "def label(row):\n    return shorten(row.name)\n"})
+    repo.commit(title, {"labels.py": "def label(row):\n    return row.name\n"})
+    review = reviewed(write_snapshot(tmp_path / "change", repo=repo.folder, revision="HEAD"))
+    assert [one.rule for one in review.look] == ["security/removed-wrapper"] * asked
+
+
+def test_a_lost_await_is_asked_about_whatever_the_change_shows(tmp_path: Path, repo: Repo) -> None:
+    before = "async def store(row, db):\n    await db.save(row)\n"
+    repo.commit("Add stores", {"stores.py": before})
+    after = "async def store(row, db):\n    db.save(row, twice=True)\n"
+    test = "def test_store():\n    assert stored\n"
+    repo.commit("Replace it", {"stores.py": after, "tests/test_stores.py": test})
+    review = reviewed(write_snapshot(tmp_path / "change", repo=repo.folder, revision="HEAD"))
+    assert [one.rule for one in review.look] == ["bugs/await-dropped"]

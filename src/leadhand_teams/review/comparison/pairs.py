@@ -97,6 +97,12 @@ class Pair:
         fresh = Counter(new.lines) - Counter(self.old.lines)
         return fresh.total() >= _FEW and 2 * fresh.total() > len(new.lines)
 
+    @functools.cached_property
+    def grows(self) -> bool:
+        """Whether the definition gets more new lines than it loses."""
+        old, new = (Counter(code.lines if code else ()) for code in (self.old, self.new))
+        return (new - old).total() > (old - new).total()
+
     def tests_anew(self, names: frozenset[str]) -> bool:
         """Whether the change writes a condition on one of `names` in this definition."""
         new = self.new

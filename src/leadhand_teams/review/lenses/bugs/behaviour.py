@@ -139,8 +139,8 @@ _SURE: Rows = (
 """Rows that tell enough in a definition that is rewritten."""
 _ROWS: Rows = (
     *_SURE,
-    ("bugs/context-dropped", _context),
     ("bugs/not-closed", _unclosed),
+    ("bugs/context-dropped", _context),
     ("bugs/moved-by-one", conditions.bound),
     ("bugs/condition-turned", conditions.turned),
     ("bugs/case-dropped", conditions.case),

@@ -282,9 +282,9 @@ FIRST: Rows = (
     ("security/removed-limit", conditions.loosened),
     ("security/removed-clause", conditions.clause),
     ("security/removed-refusing-handler", _swallowed),
+    ("security/removed-validator", _declared),
 )
 LAST: Rows = (
-    ("security/removed-validator", _declared),
     ("security/removed-anchor", _anchor),
     ("security/removed-wrapper", _bare),
     ("security/removed-wrapper", _step),

@@ -5,6 +5,7 @@ the same way, or a call of a function that it adds and that refuses something.
 """
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +14,8 @@ from leadhand_teams.review.comparison import DefinitionPairs, Pair, Removal, sho
 from leadhand_teams.review.comparison.code import Code, span, squeezed
 from leadhand_teams.review.comparison.guards import VERSIONS, Guard, called_in, raised
 from leadhand_teams.review.lenses.security.lost import gains_protection
+
+_BUILTINS = frozenset(dir(builtins))
 
 
 def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
@@ -98,6 +101,9 @@ def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: DefinitionPai
     text, refusal = squeezed(ast.unparse(guard.test)), squeezed(ast.unparse(guard.refusal))
     if text in sides.added_text or (len(refusal) > 20 and refusal in sides.added_text):
         return True
+    decides = called_in(guard.test) - _BUILTINS
+    if decides and all(sides.added_words[name] for name in decides):
+        return True  # what was asked there is asked elsewhere
     came = new.call_counts - pair.old.call_counts
     if guard.strong and any(sides.raises(name, guard.name) for name in came):
         return True

@@ -34,7 +34,7 @@ _COMPARISONS: tuple[Callable[[Pair, DefinitionPairs], Iterator[Removal]], ...] =
     lambda pair, sides: of_edits(pair, sides, edited.FIRST),
     switches.find,
     lost.find,
-    lambda pair, sides: of_edits(pair, sides, edited.LAST),
+    lambda pair, sides: of_edits(pair, sides, () if pair.grows else edited.LAST),
 )
 """In this order: of several that find something on one line, the first tells most."""
 
