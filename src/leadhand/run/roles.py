@@ -94,6 +94,8 @@ class Roles:
     run_context: object = field(default=None, repr=False)
     """What the run was given as `context`, which its workers and tools receive."""
     task: Handoff | None = None
+    breaks_down: bool = field(init=False)
+    """Whether the run's plan breaks down a task of the plan around it."""
     planner: Planner = field(init=False)
     synthesizer: Synthesizer = field(init=False)
     remedies: Remedies | None = field(init=False)
@@ -102,6 +104,7 @@ class Roles:
     runners: Runners = field(init=False)
 
     def __post_init__(self) -> None:
+        self.breaks_down = self.level is not None and self.level.is_nested
         own = self._made(self.own.planner)
         if own is None and self.team.planner.run is not None:
             from leadhand.run.code_roles import code_planner
@@ -179,11 +182,6 @@ class Roles:
             task=task,
             own=own,
         )
-
-    @property
-    def breaks_down(self) -> bool:
-        """Whether the plan breaks down a task of the plan around it."""
-        return self.level is not None and self.level.is_nested
 
     @property
     def fence(self) -> Fence:
