@@ -3,7 +3,7 @@
 All of it is found and quoted by code, limited in size, and passed on as data.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -76,7 +76,12 @@ class Material:
         pieces = self._chunks.of(handoff.artifacts)
         paths = {piece.path for piece in pieces}
         # From the inputs, because a digest has only the first findings, of any files.
-        found = [self._rated(one) for one in _findings(handoff) if one.path in paths]
+        found = [
+            one.model_copy(update=self._confidence(one.rule)._asdict())
+            for output in handoff.inputs.values()
+            for one in LensReport.model_validate(output).findings
+            if one.path in paths
+        ]
         removed = [one for one in found if one.rule in self._removals]
         others = [one for one in found if one.category == lens and one not in removed]
         missing = [digest.task_id for digest in handoff.context if digest.why_missing is not None]
@@ -109,9 +114,6 @@ class Material:
             return {"earlier comments": earlier_comments(change, paths, export)}
         return {}
 
-    def _rated(self, finding: Finding) -> Finding:
-        return finding.model_copy(update=self._confidence(finding.rule)._asdict())
-
     def _is_shown(self, finding: Finding) -> bool:
         return is_shown(finding, self._threshold)
 
@@ -126,11 +128,6 @@ class Material:
         quote = self._quotes.quoted(finding)
         line = f"line {quote.lines[0]} before" if quote is not None else "before"
         return f"{self._name(finding, lens)}: {finding.message}\n  {line}: {finding.evidence}"
-
-
-def _findings(handoff: Handoff) -> Iterator[Finding]:
-    for output in handoff.inputs.values():
-        yield from LensReport.model_validate(output).findings
 
 
 def _lines(entries: Iterable[str]) -> str:

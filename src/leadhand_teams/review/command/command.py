@@ -47,15 +47,11 @@ READING_SHARE = 0.6
 
 def review_command(options: ReviewOptions) -> int:
     """Review the change that `options` name, print the report, and return the exit status."""
-    _one_subject(options)
+    _check_alternatives(options)
     also = also_files(options.also or ())
     for file in (options.baseline, options.past_reviews):
         if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
             raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
-    if options.no_look and options.fail_on_look:
-        raise InputError("--no-look and --fail-on-look exclude each other: give one of them")
-    if options.baseline is not None and options.write_baseline is not None:
-        raise InputError("--baseline and --write-baseline exclude each other: give one of them")
     if options.write_baseline is not None:
         check_writable(options.write_baseline)
     written = (*also.values(), options.write_baseline)
@@ -79,8 +75,9 @@ def review_command(options: ReviewOptions) -> int:
                 return report_unreadable(
                     setup, run_id, options.range, error, format=options.printed
                 )
-            _keep(options.baseline, folder / BASELINE)
-            _keep(options.past_reviews, folder / PAST_REVIEWS)
+            for file, name in ((options.baseline, BASELINE), (options.past_reviews, PAST_REVIEWS)):
+                if file is not None:
+                    shutil.copyfile(file, folder / name)
             return _reviewed(options, replace(setup, folder=str(folder)), storage, run_id)
     finally:
         storage.store.close()
@@ -149,23 +146,19 @@ def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generat
         storage.forget(run_id)
 
 
-def _keep(file: Path | None, copy: Path) -> None:
-    if file is not None:
-        shutil.copyfile(file, copy)
-
-
-def _one_subject(options: ReviewOptions) -> None:
-    given = {
-        "RANGE": options.range is not None,
-        "--diff": options.diff is not None,
-        "--staged": options.staged,
-        "--worktree": options.worktree,
-    }
+def _check_alternatives(options: ReviewOptions) -> None:
     if options.range == "":
         raise InputError("the range is empty: give A..B or a commit, or leave it out")
-    named = [name for name, there in given.items() if there]
-    if len(named) > 1:
-        raise InputError(f"{' and '.join(named)} exclude each other: give one of them")
+    subjects = {"RANGE": options.range, "--diff": options.diff}
+    switches = {"--staged": options.staged, "--worktree": options.worktree}
+    for given in (
+        {**subjects, **switches},
+        {"--no-look": options.no_look, "--fail-on-look": options.fail_on_look},
+        {"--baseline": options.baseline, "--write-baseline": options.write_baseline},
+    ):
+        named = [name for name, value in given.items() if value]
+        if len(named) > 1:
+            raise InputError(f"{' and '.join(named)} exclude each other: give one of them")
 
 
 def _snapshot(options: ReviewOptions, folder: Path) -> Change:
