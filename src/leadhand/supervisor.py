@@ -112,8 +112,8 @@ class Supervisor(Generic[C, Out_co]):
         # Imported here and below because they import every event and the engine.
         from leadhand.engine.recorder import SystemClock
         from leadhand.journal.store_journal import MemoryJournal
-        from leadhand.run.contexts import ContextRules
         from leadhand.run.hosting import RunHost
+        from leadhand.run.restoring import ContextRules
         from leadhand.run.roles import OwnRoles
         from leadhand.trace.logs import Logs
 

@@ -7,7 +7,7 @@ import pytest
 from leadhand import Handoff, Plan, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.contracts.task import PlanRequest
-from leadhand.run.context import ROLE_GRACE_S
+from leadhand.run.step_context import ROLE_GRACE_S
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 from tests.plans.samples import plan, task

@@ -17,12 +17,12 @@ from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
 from leadhand.run.connections import SharedConnections
-from leadhand.run.context import ROLE_GRACE_S, ActiveRun, StepContext
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
 from leadhand.run.roles import OwnRoles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import RunSettings
+from leadhand.run.step_context import ROLE_GRACE_S, ActiveRun, StepContext
 from leadhand.run.stored import check_resumable, tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock

@@ -28,10 +28,10 @@ from leadhand.models.prompts import prompts_of
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
-from leadhand.run.context import ActiveRun, Cancelled
 from leadhand.run.queue import RunQueue
 from leadhand.run.run import run_started
 from leadhand.run.settings import RunSettings, digest_of
+from leadhand.run.step_context import ActiveRun, Cancelled
 from leadhand.run.uploads import as_files, keep
 from leadhand.workers.runners import needs_model
 

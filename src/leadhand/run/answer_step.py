@@ -27,7 +27,6 @@ from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
 from leadhand.ports import Clock, Journal
 from leadhand.redaction import Redactor
-from leadhand.run.context import Cancelled, StepContext, record_interruption
 from leadhand.run.gaps import (
     confidence_of,
     conflicts_of,
@@ -40,6 +39,7 @@ from leadhand.run.gaps import (
     with_last_call,
 )
 from leadhand.run.questions import in_a_line, open_questions
+from leadhand.run.step_context import Cancelled, StepContext, record_interruption
 from leadhand.run.stored import StoredRun, check_known_id
 from leadhand.run.waiting import HeldRuns
 from leadhand.state.fold import RunState

@@ -24,11 +24,10 @@ from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Clock, Journal
 from leadhand.run.admission import admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
-from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
-from leadhand.run.contexts import ContextRules
 from leadhand.run.people import Ask, People
 from leadhand.run.queue import RunQueue
 from leadhand.run.reading import Readers
+from leadhand.run.restoring import ContextRules
 from leadhand.run.roles import OwnRoles, Roles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import (
@@ -37,6 +36,7 @@ from leadhand.run.settings import (
     RunSettings,
     request_of,
 )
+from leadhand.run.step_context import ActiveRun, StepContext, record_interruption, watch_messages
 from leadhand.run.stored import (
     StoredRun,
     bounded_runs,

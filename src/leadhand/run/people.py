@@ -22,7 +22,6 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, JournalError
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
-from leadhand.run.context import Cancelled, run_until
 from leadhand.run.questions import (
     call_question,
     calls_asked,
@@ -36,6 +35,7 @@ from leadhand.run.questions import (
     task_question,
     wanted_key,
 )
+from leadhand.run.step_context import Cancelled, run_until
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""

@@ -33,7 +33,7 @@ from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.plans.routes import named_workers
-from leadhand.run.context import Cancelled, StepContext
+from leadhand.run.step_context import Cancelled, StepContext
 from leadhand.run.work_step import EarlyStart
 
 _log = logging.getLogger("leadhand")

@@ -19,9 +19,9 @@ from leadhand.errors import InputError
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
-from leadhand.run.context import NESTED_GRACE, StepContext, stop_recorded
 from leadhand.run.plan_step import planned
 from leadhand.run.settings import RunOptions, RunSettings, absolute
+from leadhand.run.step_context import NESTED_GRACE, StepContext, stop_recorded
 from leadhand.run.stored import is_over, prompts_changed, tasks_left
 from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState

@@ -41,10 +41,10 @@ from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.admission import check_own_plan, settle, spent_in
 from leadhand.run.answer_step import cancel_stored
-from leadhand.run.contexts import MAX_UNRESTORED, ContextRules
 from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
+from leadhand.run.restoring import MAX_UNRESTORED, ContextRules
 from leadhand.run.settings import RunOptions, RunSettings, request_of
 from leadhand.run.stored import StoredRun, check_known_id, check_resumable, is_over
 from leadhand.workers.runners import needs_model

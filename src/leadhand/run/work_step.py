@@ -18,7 +18,7 @@ from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorker
 from leadhand.plans import graph
 from leadhand.ports import TeamRunner
-from leadhand.run.context import StepContext
+from leadhand.run.step_context import StepContext
 from leadhand.state.run_events import kept
 from leadhand.workers.offline import CODE_SLACK_S, DEFAULT_CODE_S
 from leadhand.workers.runners import own_code
