@@ -12,6 +12,7 @@ from leadhand.extension.findings import Finding, NotAssessed
 from leadhand.tools.git import GitFailed, GitTimeout, grep
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, ChangedFile
+from leadhand_teams.review.comparison.code import squeezed
 from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.ruff_rules import ruff_findings
 from leadhand_teams.review.rules import rule
@@ -52,17 +53,20 @@ def _queries(change: Change, file: ChangedFile) -> Iterator[Finding]:
         return
     if not file.added or not _HINT.search(file.head) or file.head_tree is None:
         return
+    before = squeezed(file.base)
     for loop in _loops(file.head_syntax):
         rows, targets, body = _parts(loop)
         source = _source(rows, file.head_syntax, loop)
         names = {one.id for one in ast.walk(targets) if isinstance(one, ast.Name)}
-        if source is None or not names:
+        if source is None or not names or _is_task(file.head_syntax.enclosing_function(loop)):
             continue
         inner = sorted(_inner(body), key=lambda one: (one.lineno, one.col_offset))
         if any(_SAVES & set(_chain(one)[-1:]) for one in inner if isinstance(one, ast.Call)):
             continue  # a row that is written takes a statement of its own
         for node in inner:
             line = next((n for n in (node.lineno, loop.lineno) if n in file.added), 0)
+            if all(squeezed(ast.unparse(one)) in before for one in (rows, node)):
+                continue  # it did before
             if line and _asks(node, names, source, change, file):
                 message = (
                     f"`{ast.unparse(node)[:100]}` asks the database for each row of "
@@ -70,6 +74,12 @@ def _queries(change: Change, file: ChangedFile) -> Iterator[Finding]:
                 )
                 yield _RULE.finding(file, line, message=message)
                 break
+
+
+def _is_task(function: ast.AST | None) -> bool:
+    """Whether a queue runs the function, so that no request waits for it."""
+    decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+    return any("task" in syntax.words(ast.unparse(one)) for one in decorators)
 
 
 def _loops(tree: syntax.Tree) -> list[_Loop]:
