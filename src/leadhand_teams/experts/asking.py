@@ -1,5 +1,6 @@
 """What a question asks: its parts, the words that a passage must have, and its conditions. Pure."""
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,23 +8,13 @@ from typing import Final, NamedTuple
 
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.sentences import KnownLines
-from leadhand_teams.experts.words import opposites, pattern, patterns, stems_of, units, words
+from leadhand_teams.experts.words import opposites, pattern, patterns, stems_of, units, weight
 from leadhand_teams.shared.everyday import alike, is_everyday, is_passing, phrases, subjects
 from leadhand_teams.shared.search import stem, terms
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
-_RUN: Final = r"(?:[A-Z][\w'’-]*)(?: [A-Z][\w'’-]*)*(?: [a-z][\w'’-]*)?"
-_WEIGHTS: Final = {"subject": 1.0, "everyday": 0.5, "noise": 0.15}
 _CODE: Final = 3
 """Digits of a code or a year; shorter numbers are values of a case."""
-_PHRASE: Final = 0.8
-_ASIDE: Final = 0.6
-"""What a word counts that only surrounds the question."""
-_SAME_CASE: Final = 1.3
-_OTHER_CASE: Final = 0.5
-"""What a sentence for the case of the question counts, and one for another case."""
-_CONTEXT: Final = {"asked": 0.2, "told": 1.0}
-"""What a word of another part of the question counts, by whether that part asks or tells."""
 
 
 class AskedWord(NamedTuple):
@@ -62,123 +53,94 @@ def _is_asked(part: str) -> bool:
 
 def wanted(part: str, question: str, known: KnownLines) -> list[AskedWord]:
     """The words of a part of a question, and those of the rest of it, which count less."""
-    own = _wanted(part, known)
-    seen = {one.stems for one in own}
-    is_bare = pattern("refers").search(part) or not any(one.is_subject for one in own)
+    found = {one.stems: one for one in _wanted(part, known)}
+    is_bare = pattern("refers").search(part) or not any(one.is_subject for one in found.values())
     for other in pattern("parts").split(question):
-        sort = "asked" if _is_asked(other) else "told"
-        share = _CONTEXT[sort] if sort == "told" or not is_bare else 1.0
-        rest = [one for one in _wanted(other, known) if one.stems not in seen]
-        own += [
-            one._replace(weight=one.weight * share, is_subject=False, is_context=True)
-            for one in rest
-        ]
-        seen |= {one.stems for one in rest}
-    return own
+        share = weight("asked" if _is_asked(other) and not is_bare else "told")
+        for one in _wanted(other, known):
+            counts = one.weight * share
+            rest = one._replace(weight=counts, is_subject=False, is_context=True)
+            found.setdefault(one.stems, rest)
+    return [*found.values()]
 
 
 def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
-    pays = asked(text) == "money"
     content, nouns = {*content_words(f"{text} word")}, {*subjects(text)}  # not all are stop words
     aside = {word for match in pattern("aside").finditer(text) for word in _WORD.findall(match[0])}
+    noise = stems_of("noise") | stems_of("paying" if asked(text) == "money" else "noise")
     # Labels and phrases first: their words do not count again.
-    found = [
-        AskedWord(label[0], ("_".join(terms(label[0])),), 1.0, is_subject=True, is_name=True)
-        for label in pattern("label").finditer(text)
-    ]
-    every = re.findall(r"[^\W\d_]+", text.lower())
-    joined = ((f"{one} {two}", stem(one + two)) for one, two in pairwise(every) if one in content)
-    said = ((unit.replace("_", " "), unit) for unit in phrases(text, apart=2))
-    for word, unit in [*((word, unit) for word, unit in joined if unit in known.places), *said]:
+    labels = ((label[0], "_".join(terms(label[0]))) for label in pattern("label").finditer(text))
+    found = [AskedWord(word, (unit,), 1.0, is_subject=True, is_name=True) for word, unit in labels]
+    pairs = pairwise(re.findall(r"[^\W\d_]+", text.lower()))
+    joined = ((f"{one} {two}", stem(one + two)) for one, two in pairs if one in content)
+    said = [one for one in joined if one[1] in known.places]
+    for word, unit in [*said, *((unit.replace("_", " "), unit) for unit in phrases(text, apart=2))]:
         is_noun = word.partition(" ")[0] in nouns
-        found.append(AskedWord(word, (unit,), 1.0 if is_noun else _PHRASE, is_subject=is_noun))
+        counts = weight("subject" if is_noun else "phrase")
+        found.append(AskedWord(word, (unit,), counts, is_subject=is_noun))
     gone = {part for one in found for part in terms(one.word)}
     for word in dict.fromkeys(re.sub(r"['’]s$", "", one) for one in _WORD.findall(text)):
-        parts = tuple(terms(word))
-        is_said = content & {*re.split(r"\W", word.lower())} and not is_passing(word)
-        if not is_said or {*parts} <= gone or (word.isdigit() and len(word) < _CODE):
+        parts, stems = re.split(r"\W", word), {*terms(word)}
+        is_said = content & {*map(str.lower, parts)} and not is_passing(word)
+        is_value = word.isdigit() and len(word) < _CODE
+        if not is_said or stems <= gone or is_value or len(word) == 1:
             continue
-        is_noun = word in nouns or any(part in nouns for part in re.split(r"['’]", word))
-        is_noise = {*parts} <= stems_of("noise") | (stems_of("paying") if pays else frozenset())
-        sort = "noise" if is_noise else "subject" if is_noun else "everyday"
-        is_marked = word[0].isupper() or not word.isalpha()
-        is_name = sort == "subject" and is_marked and not text.startswith(word)
-        if len(word) > 1:
-            is_free = (
-                {*parts} <= stems_of("generic") or word in aside or pattern("age").fullmatch(word)
-            )
-            is_subject = sort == "subject" and not is_free
-            weight = _WEIGHTS[sort] * (_ASIDE if word in aside else 1.0)
-            found.append(AskedWord(word, parts, weight, is_subject, is_name and word not in aside))
+        is_noun = not stems <= noise and bool(nouns & {word, f"{word}'s", f"{word}’s", *parts})
+        is_free = word in aside or pattern("age").fullmatch(word) or stems <= stems_of("generic")
+        sort = "noise" if stems <= noise else "subject" if is_noun else "everyday"
+        is_marked = (word[0].isupper() or not word.isalpha()) and not text.startswith(word)
+        is_subject = is_noun and not is_free
+        is_name = is_subject and is_marked
+        found.append(AskedWord(word, tuple(terms(word)), weight(sort), is_subject, is_name))
     return found
 
 
 def names_in(question: str, words: Sequence[str]) -> list[str]:
-    """Words of a question; one within a name of several words as that whole name."""
-    nouns = {part for one in subjects(question) for part in re.split(r"['’]", one)}
-    names = ["".join(match) for match in re.findall(_RUN, question)]
+    """Words of a question as written; those that stand together as one name."""
     found: list[str] = []
     for word in words:
-        runs = [
-            name
-            for name in names
-            if word in name and all(one in nouns for one in re.findall(r"\w{2,}", name))
-        ]
-        found.append(next(iter(runs), word))
-    return list(dict.fromkeys(found))
+        before = re.search(rf"((?:[A-Z][\w'’]* )*){re.escape(word)}(?:['’]s)?", question)
+        name = before[0] if before else word
+        if found and f"{found[-1]} {name}" in question:
+            found[-1] += f" {name}"
+        else:
+            found.append(name)
+    return found
 
 
 def is_open(question: str) -> bool:
     """Whether a question does not say what it is about: it has no noun and no name."""
-    return not any(
-        not {*terms(one)} <= stems_of("generic") | stems_of("noise") for one in subjects(question)
-    )
+    vague = stems_of("generic") | stems_of("noise")
+    return all({*terms(one)} <= vague for one in subjects(question))
 
 
 def opposed(question: str, text: str) -> float:
     """Below 1 if a text is for another case than the question, above 1 if it is for the same."""
     asks, says = units(question), units(text)
-    factor = 1.0
+    same: list[bool] = []
     for row in opposites():
-        mine = [bool(side & asks) for side in row]
-        theirs = [bool(side & says) for side in row]
+        mine, theirs = ([bool(side & has) for side in row] for has in (asks, says))
         if any(mine) and any(theirs):
-            same = any(one and other for one, other in zip(mine, theirs, strict=True))
-            factor *= _SAME_CASE if same else _OTHER_CASE
+            same.append(any(one and other for one, other in zip(mine, theirs, strict=True)))
     for case, things in _times(question).items():
-        for other, others in _times(text).items():
-            if {kin for thing in things for kin in alike(thing)} & others:
-                factor *= _SAME_CASE if case == other else _OTHER_CASE
-    # "During ..., ..." is for another time than "after".
-    opening = pattern("opening").match(text)
-    if opening and _times(question):
-        factor *= 1.1 if opening["time"].lower() in _times(question) else 0.8
-    return factor * _within(question, text)
-
-
-def _within(question: str, text: str) -> float:
-    """Whether a value of the question, as in "weighs 15 kilos", is in the range of a sentence."""
-    value = pattern("value").search(question)
-    if not value:
-        return 1.0
-    number, unit = float(value["number"] or value["number2"]), (value["unit"] or "year")[0]
-    fits = [
-        float(one["low"] or one["over"] or 0) <= number < float(one["under"] or "inf")
-        and number <= float(one["high"] or "inf")
-        for one in pattern("range").finditer(text)
-        if (one["unit"] or one["unit2"] or one["unit3"] or unit)[0] == unit
-    ]
-    return (_SAME_CASE if any(fits) else _OTHER_CASE) if fits else 1.0
+        kin = {kin for thing in things for kin in alike(thing)}
+        same += [case == other for other, others in _times(text).items() if kin & others]
+    if value := pattern("value").search(question):  # "weighs 15 kilos" and "from 10 to 25 kg"
+        number, unit = float(value["number"] or value["number2"]), (value["unit"] or "year")[0]
+        is_in = [
+            float(one["low"] or one["over"] or 0) <= number < float(one["under"] or "inf")
+            and number <= float(one["high"] or "inf")
+            for one in pattern("range").finditer(text)
+            if (one["unit"] or one["unit2"] or one["unit3"] or unit)[0] == unit
+        ]
+        same += [any(is_in)] if is_in else []
+    return math.prod(weight("same_case" if one else "other_case") for one in same)
 
 
 def _times(text: str) -> dict[str, set[str]]:
     """What a text names after each time word: "after my probation" is after: probation."""
-    cases = [side.strip() for side in words()["times"][0].split("|")]
     found: dict[str, set[str]] = {}
-    for match in re.finditer(
-        rf"\b({'|'.join(cases)})\b((?: [\w'’-]+){{1,4}})", text, re.IGNORECASE
-    ):
-        things = {one for one in terms(match[2]) if not is_everyday(one)}
-        case = match[1].lower().replace("once", "after")
-        found.setdefault(case, set()).update(things)
+    for match in pattern("time").finditer(text):
+        things = {one for one in terms(match["things"]) if not is_everyday(one)}
+        found.setdefault(match["time"].lower().replace("once", "after"), set()).update(things)
     return found

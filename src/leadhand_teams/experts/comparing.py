@@ -22,10 +22,13 @@ def compared(
 ) -> Iterable[Disagreement | OtherCase]:
     """The best sentence against those of other documents on the same."""
     best = found[0].sentence
+    # It must have all names of the question that the best one has, and what that says itself.
+    here = found[0].places.items()
+    names = {one for one, place in here if one.is_name or not place.startswith("top")}
     seen = {best.file}
     for other in found[1:]:
         two = other.sentence
-        if two.file in seen or not found[0].names <= other.has or best.title or two.title:
+        if two.file in seen or not names <= other.places.keys() or best.title or two.title:
             continue
         if what := _difference(kind, best.quote, two.quote):
             seen.add(two.file)

@@ -63,15 +63,15 @@ def _known(paths: Sequence[str]) -> KnownLines | None:
 def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[Expert, str], int]:
     """The part of the question that is for each expert, and the confidence in the choice."""
     if known and is_open(question):
-        files = dict.fromkeys(one.sentence.file for one in meanings(question, known))
+        may_be = meanings(question, known)
+        files = dict.fromkeys(one.file for one in may_be)
         fields: dict[Expert, str] = {}
         for file in files:
             if field := known.kinds[file].field:
                 fields[field] = question
         if len(files) == len(fields) == 2:
             return fields, _CLEAR
-        headings = {one.sentence.heading for one in meanings(question, known)}
-        if len(files) > 1 or len(headings) >= _SEVERAL:
+        if len(files) > 1 or len({one.heading for one in may_be}) >= _SEVERAL:
             return {}, 0
     choice = _choice(question, question, team, known)
     parts: dict[Expert, list[str]] = {}
@@ -100,18 +100,19 @@ def _choice(part: str, question: str, team: Team, known: KnownLines | None) -> F
 
 def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float]:
     """For each field how well its documents answer, 0 to 1."""
-    near = [
-        one
-        for one in find(part, question, known, None).near
-        if one.is_exact and not one.sentence.quote.endswith("?")
-    ]
+    answer = find(part, question, known, None)
     found: dict[Expert, float] = {}
-    for one in near:
+    for one in answer.near:
         field = known.kinds[one.sentence.file].field
-        share = one.share * (one.score / near[0].score) ** 2
+        share = answer.known * one.share * (one.score / answer.near[0].score) ** 2
         if one.sentence.title and has_words(part, one.sentence.title):
             share = 1.0
-        if field and share >= _LEAST:
+        # Words that only mean the same are evidence if there are two of them.
+        exact = [
+            place for word, place in one.places.items() if place[-1] == "!" or word.weight < 0.5
+        ]
+        is_said = exact or len(one.places) > 1
+        if field and is_said and share >= _LEAST and not one.sentence.quote.endswith("?"):
             found[field] = max(found.get(field, 0.0), share)
     for word in wanted(part, question, known):
         named = [file for file, top in known.tops.items() if word.is_in(top, exactly=True)]

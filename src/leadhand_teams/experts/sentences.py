@@ -112,6 +112,14 @@ class KnownLines:
         heads = {o.heading: units(" ".join(o.heading.split(" > ")[1:])) for o in self.sentences}
         return tuple((units(one.quote), heads[one.heading]) for one in self.sentences)
 
+    def length(self, number: int) -> float:
+        """The words of a sentence beside the mean of all."""
+        return len(self.stems[number][0]) / self._mean
+
+    @cached_property
+    def _mean(self) -> float:
+        return sum(len(body) for body, _ in self.stems) / max(1, len(self.stems)) or 1.0
+
     @cached_property
     def places(self) -> Mapping[str, frozenset[int]]:
         """For each stem the sentences that have it, or whose headings or documents' tops do."""

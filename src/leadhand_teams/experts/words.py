@@ -36,6 +36,11 @@ def pattern(name: str) -> re.Pattern[str]:
     return patterns("patterns")[name]
 
 
+def weight(name: str) -> float:
+    """One of `weights`."""
+    return float(words()["weights"][name])
+
+
 def digits(text: str) -> str:
     """A text with small numbers in digits."""
     numbers = words()["numbers"]

@@ -1,0 +1,78 @@
+"""What is quoted: the clause in its order, or all steps of a list. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from leadhand_teams.experts.asking import AskedWord
+from leadhand_teams.experts.finding import NUMBERS, FoundAnswer
+from leadhand_teams.experts.sentences import KnownLines, QuotableLine
+from leadhand_teams.experts.words import pattern, weight
+
+_CLAUSE: Final = re.compile(r"\W*\d+\.\d+")
+_MOST_CHARS: Final = {True: 450, False: 250}
+"""A numbered clause of so many characters is quoted whole; so is a paragraph whose heading has a
+word of the question that the sentence does not have."""
+_MOST_IN_CLAUSE: Final = 4
+_MOST_STEPS: Final = 12
+_CLAUSES: Final = 0.3
+"""A list of which so many items begin as clauses do has no steps."""
+
+
+def quoted(lines: Sequence[QuotableLine]) -> str:
+    """The words of a passage, with its place, and the heading of an item of a list."""
+    heading = lines[0].heading.rpartition(" > ")[2]
+    is_bare = re.match(r"[-*•–] ", lines[0].quote) and heading
+    below = f" (below “{heading}”)" if is_bare else ""
+    return f"“{' '.join(line.quote for line in lines)}”{below} ({lines[0].ref})"
+
+
+def passage(part: str, found: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
+    """The best sentence with those of its clause that go on with it, or all steps of a list."""
+    if not found.near:
+        return []
+    first = found.near[0]
+    if found.kind == "steps":
+        if steps := _steps(found, known):
+            return steps
+        likely = [one for one in found.near if one.score >= weight("also") * first.score]
+        first = max(likely, key=lambda one: (_sum(one.places), one.score))
+    clause = known.clauses[first.sentence.file, first.sentence.clause]
+    every = [known.sentences[number] for number in clause]
+    is_numbered = _CLAUSE.match(every[0].quote) is not None
+    is_whole = is_numbered or any(one.startswith("heading") for one in first.places.values())
+    if is_whole and sum(len(one.quote) for one in every) <= _MOST_CHARS[is_numbered]:
+        return every
+    begin = end = clause.index(first.number)
+    more = [_goes_on(one) for one in every]
+    least = weight("beside" if found.kind in NUMBERS else "also") * first.score
+    also = {one.number for one in found.near if one.score >= least}
+    is_plural = pattern("plural").search(part) is not None
+    while begin and (more[begin] or (is_plural and clause[begin - 1] in also)):
+        begin -= 1
+    while end + 1 < len(clause) and (more[end + 1] or clause[end + 1] in also):
+        end += 1
+    return every[begin : end + 1][:_MOST_IN_CLAUSE]
+
+
+def _goes_on(one: QuotableLine) -> bool:
+    """Whether a sentence goes on with the one before it, as an exception does."""
+    return pattern("continues").match(pattern("number").sub("", one.quote)) is not None
+
+
+def _steps(found: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
+    """All steps of the list that has most of the question, if no sentence has more."""
+    lists: dict[tuple[str, str], set[AskedWord]] = {}
+    for one in found.near:
+        if pattern("step").match(one.sentence.quote):
+            lists.setdefault((one.sentence.file, one.sentence.heading), set()).update(one.places)
+    place = max(lists, key=lambda key: _sum(lists[key]), default=None)
+    if place is None or _sum(lists[place]) < max(_sum(one.places) for one in found.near):
+        return []
+    every = [one for one in known.sentences if (one.file, one.heading) == place and one.is_item]
+    clauses = sum(pattern("clause").match(one.quote) is not None for one in every)
+    return every[:_MOST_STEPS] if clauses < _CLAUSES * len(every) else []
+
+
+def _sum(words: Iterable[AskedWord]) -> float:
+    return sum(one.weight for one in words)
