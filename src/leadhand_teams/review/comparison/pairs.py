@@ -50,15 +50,16 @@ class Pair:
     """A definition before the change and after it."""
 
     old: Code
-    new: Code | None
-    """`None`: the change deletes it."""
+    new: Code
+    gone: bool = False
+    """Whether the change deletes it, so that `new` is empty."""
 
     @functools.cached_property
     def dropped_parameters(self) -> frozenset[str]:
         """The parameters that a function no longer has."""
         old, new = (
             {one.arg for one in syntax.parameters(code.node)}
-            if code is not None and isinstance(code.node, syntax.FUNCTIONS)
+            if isinstance(code.node, syntax.FUNCTIONS)
             else set[str]()
             for code in (self.old, self.new)
         )
@@ -67,7 +68,7 @@ class Pair:
     @functools.cached_property
     def edits(self) -> list[Edit]:
         """The smallest parts that differ; none if the definition is gone."""
-        if self.new is None:
+        if self.gone:
             return []
         return edits(self.old.node, self.new.node, BothSides(self.old.text, self.new.text))
 
@@ -80,17 +81,16 @@ class Pair:
     def gained(self, kind: Kind) -> list[Part]:
         """The parts of which the new code has more."""
         more = self._counts(kind, self.new) - self._counts(kind, self.old)
-        parts = self.new.parts[kind] if self.new is not None else ()
-        return [one for one in parts if more[one.owner, one.name]]
+        return [one for one in self.new.parts[kind] if more[one.owner, one.name]]
 
-    def _counts(self, kind: Kind, code: Code | None) -> Counter[tuple[str, str]]:
-        return Counter((one.owner, one.name) for one in (code.parts[kind] if code else ()))
+    def _counts(self, kind: Kind, code: Code) -> Counter[tuple[str, str]]:
+        return Counter((one.owner, one.name) for one in code.parts[kind])
 
     @functools.cached_property
     def is_rewritten(self) -> bool:
         """Whether most lines of the definition are new, so that what is missing says little."""
         new = self.new
-        if new is None or isinstance(new.node, ast.Module):
+        if isinstance(new.node, ast.Module):
             return False
         if self.old.name != new.name and similarity(self.old, new) < _SIMILAR:
             return True  # another class has a method of this name
@@ -100,15 +100,13 @@ class Pair:
     @functools.cached_property
     def grows(self) -> bool:
         """Whether the definition gets more new lines than it loses."""
-        old, new = (Counter(code.lines if code else ()) for code in (self.old, self.new))
+        old, new = (Counter(code.lines) for code in (self.old, self.new))
         return (new - old).total() > (old - new).total()
 
     def tests_anew(self, names: frozenset[str]) -> bool:
         """Whether the change writes a condition on one of `names` in this definition."""
         new = self.new
-        return new is not None and any(
-            names & subjects_of(test) for test in new.tests if new.changes(test)
-        )
+        return any(names & subjects_of(test) for test in new.tests if new.changes(test))
 
     @functools.cached_property
     def removes_lines(self) -> bool:
@@ -121,7 +119,7 @@ class Pair:
     def is_dropped_variant(self, test: ast.expr) -> bool:
         """Whether `test` asks for one of several named variants, and the new code has it not."""
         named = _compared(test)
-        if not named or self.new is None:
+        if not named:
             return False
         subjects = {subject for subject, _ in named}
         others = {
@@ -340,7 +338,9 @@ class DefinitionPairs:
         fresh = [code for name, code in new.items() if name and name not in old]
         for name, code in old.items():
             if _touched(code, file):
-                yield Pair(code, new[name] if name in new else self._renamed(code, fresh))
+                now = new[name] if name in new else self._renamed(code, fresh)
+                nothing = Code(file, "", ast.Module([], []), (), {})
+                yield Pair(code, now or nothing, gone=now is None)
 
     def _renamed(self, code: Code, fresh: list[Code]) -> Code | None:
         """The added definition that most likely replaces a deleted one."""

@@ -25,7 +25,7 @@ _SAME = {"IOError": "OSError", "EnvironmentError": "OSError", "error": "OSError"
 
 def find(pair: Pair, comparison: DefinitionPairs) -> Iterator[Removal]:
     """What the calls of a definition lost, in it and in new functions that it calls."""
-    if pair.new is None:
+    if pair.gone:
         return
     heirs = [pair.new, *comparison.split_off(pair.new)]
     yield from _locks(pair, heirs, comparison)

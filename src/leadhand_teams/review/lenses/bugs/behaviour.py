@@ -74,7 +74,7 @@ def _context(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
 def _unclosed(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     """A call that closed something which stays."""
     match edit:
-        case Edit(old=ast.Expr(value=value), new=None) if pair.new is not None:
+        case Edit(old=ast.Expr(value=value), new=None):
             call = value.value if isinstance(value, ast.Await) else value
         case _:
             return ""

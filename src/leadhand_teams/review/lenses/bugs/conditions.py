@@ -45,7 +45,7 @@ def bound(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
 
 def shifted(pair: Pair) -> Iterator[Removal]:
     """Bounds of the same ranges, slices and sizes that are one more or less in rewritten code."""
-    before, now = ({} if code is None else _bounds(code) for code in (pair.old, pair.new))
+    before, now = _bounds(pair.old), _bounds(pair.new)
     for place, had in before.items():
         has = now.get(place, {})
         for away, node in has.items():
@@ -55,7 +55,7 @@ def shifted(pair: Pair) -> Iterator[Removal]:
             question = f"Is `{shown(ast.unparse(node))}` one too many or too few?"
             question += f" {pair.place} had `{shown(ast.unparse(was))}`."
             line = next((n for n in span(was) if pair.removes(n)), 0)
-            if line and pair.new is not None and pair.new.changes(node):
+            if line and pair.new.changes(node):
                 yield Removal("bugs/moved-by-one", line, question, place=pair.place, at=node.lineno)
 
 
@@ -146,7 +146,7 @@ def turned(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     if sum(test in one.above for one in pair.edits) > 1 and test is not None:
         return ""  # the branches may have changed places
     around = edit.above[0] if edit.above else None
-    if isinstance(around, ast.IfExp) and pair.new is not None:
+    if isinstance(around, ast.IfExp):
         choices = (one for one in pair.new.nodes if isinstance(one, ast.IfExp) and one.test is new)
         if any(ast.dump(one.body) != ast.dump(around.body) for one in choices):
             return ""  # the values have
@@ -201,7 +201,7 @@ def case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         return ""  # nested conditions that became one, for example
     stored = {target.id for one in pair.old.nodes for target, _ in syntax.assigned(one)
               if isinstance(target, ast.Name)}  # fmt: skip
-    if pair.new is not None and names_in(test) <= stored - pair.new.names:
+    if names_in(test) <= stored - pair.new.names:
         return ""  # the variable that it asks about is gone, too
     text = ast.dump(test)
     if any(isinstance(one, ast.If) and ast.dump(one.test) == text for one in edit.above):

@@ -49,7 +49,7 @@ def statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         case _:
             return ""
     new = pair.new
-    if not comparison.only_removes or new is None or not names_in(node) <= new.names:
+    if not comparison.only_removes or not names_in(node) <= new.names:
         return ""
     if any(one.old is None and isinstance(one.new, ast.stmt) for one in pair.edits):
         return ""  # another statement does it now

@@ -36,7 +36,7 @@ def request(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
     text = ast.unparse(test)
     if pair.tests_anew(names & _REQUESTS) or squeezed(text) in sides.added_text:
         return ""
-    if sides.rewrites(called_in(test)) or not names & (pair.new.names if pair.new else names):
+    if sides.rewrites(called_in(test)) or not names & pair.new.names:
         return ""
     if pair.new is not None and any(ast.dump(test) == ast.dump(one) for one in pair.new.tests):
         return ""  # it is asked in another place
@@ -63,7 +63,7 @@ def clause(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
     choice = next(
         (one for one in edit.above if not isinstance(one, ast.BoolOp | ast.UnaryOp)), None
     )
-    if new is None or not (isinstance(choice, (*_TESTS, ast.Return, ast.comprehension))):
+    if not isinstance(choice, (*_TESTS, ast.Return, ast.comprehension)):
         return ""
     if isinstance(choice, ast.Return | ast.comprehension) and joined is None:
         return ""

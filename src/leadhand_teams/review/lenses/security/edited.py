@@ -84,7 +84,7 @@ def _swallowed(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
     anew = [node for one in pair.edits if one.new is not None for node in ast.walk(one.new)]
     if any(isinstance(node, ast.Raise) for node in anew) or "ImportError" in caught:
         return ""
-    if pair.new is not None and any(guard.name == name for guard in pair.new.guards):
+    if any(guard.name == name for guard in pair.new.guards):
         return ""
     if f"raise{name}" in sides.added_text:
         return ""
@@ -187,7 +187,7 @@ def _unguarded(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
             return ""
     new = pair.new
     statement = next((one for one in edit.above if isinstance(one, ast.stmt)), None)
-    if new is None or not isinstance(statement, SIMPLE) or not _is_alone(edit, pair):
+    if not isinstance(statement, SIMPLE) or not _is_alone(edit, pair):
         return ""  # conditions have rules of their own
     if isinstance(part, ast.IfExp) and any(
         isinstance(one, ast.If) and new.changes(one.test) and bare.lineno in span(one)
@@ -240,7 +240,7 @@ def _step(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
         case _:
             return ""
     new, hunk = pair.new, pair.old.file.hunk_removing(node.lineno)
-    if new is None or hunk is None or hunk.new_count or name not in new.names:
+    if hunk is None or hunk.new_count or name not in new.names:
         return ""
     variables = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)}
     if name not in variables or syntax.last_name(call.func) in _CASTS:

@@ -72,7 +72,7 @@ class Row:
 
 def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition no longer has, and definitions that are gone."""
-    if pair.new is None:
+    if pair.gone:
         yield from _deleted(pair, sides)
         return
     yield from _exchanged(pair)
@@ -93,8 +93,8 @@ def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
 
 def gains_protection(pair: Pair) -> bool:
     """Whether a definition has a protecting decorator, or an argument of one, that it had not."""
-    new = pair.new.node if pair.new is not None else None
-    if new is None or isinstance(new, ast.Module) or isinstance(pair.old.node, ast.Module):
+    new = pair.new.node
+    if isinstance(new, ast.Module) or isinstance(pair.old.node, ast.Module):
         return False
     had, now = (names_in(one.decorator_list) for one in (pair.old.node, new))
     return any(map(vocabulary.guards, now - had))
@@ -149,12 +149,11 @@ def _is_asker(node: ast.AST) -> bool:
 
 def _is_told_elsewhere(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     """Whether another call gets the user instead, or the user is compared now."""
-    new = pair.new
     name = part.name if isinstance(part.node, ast.Call) else part.owner
     noted = not _NOTES.isdisjoint(syntax.words(name))
-    if new is None or noted or name in dir(builtins):
+    if noted or name in dir(builtins):
         return True
-    anew = (one for one in new.calls if new.changes(one) and _told(one))
+    anew = (one for one in pair.new.calls if pair.new.changes(one) and _told(one))
     return any(anew) or pair.tests_anew(_ASKERS)
 
 
@@ -187,7 +186,7 @@ def _about(part: Part) -> frozenset[str]:
 def _call_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     about = _about(part)
     return (
-        bool(about and pair.new and about.isdisjoint(pair.new.names))
+        bool(about and about.isdisjoint(pair.new.names))
         or any(sides.added_definition(one.name) is not None for one in pair.gained("call"))
         or sides.only_sounds_safe(part.name)
     )
@@ -204,7 +203,7 @@ def _refuses_nothing(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
 
 def _argument_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     old, new = pair.old, pair.new
-    if new is None or part.owner in ("", "__init__") or part.name in new.names:
+    if part.owner in ("", "__init__") or part.name in new.names:
         return True
     if old.call_counts[part.owner] > new.call_counts[part.owner]:
         return True
@@ -218,7 +217,7 @@ def _argument_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool
 def _limit_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     old, new = pair.old, pair.new
     named = [node for node in old.nodes if isinstance(node, ast.Name) and node.id == part.name]
-    if new is None or part.name in new.names or (named and not part.name.isupper()):
+    if part.name in new.names or (named and not part.name.isupper()):
         return True
     caught = (one.type for one in old.nodes if isinstance(one, ast.ExceptHandler) and one.type)
     if any(part.node is one for kind in caught for one in ast.walk(kind)):
@@ -242,11 +241,9 @@ def _limit_has_reason(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
 
 def _protected_anew(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
     """Whether the definition has another decorator, or a refusal for reasons of access."""
-    new = pair.new
     return gains_protection(pair) or any(
-        vocabulary.about_access(guard.subjects | {guard.name}) and new.changes(guard.test)
-        for guard in (new.guards if new is not None else ())
-        if new is not None
+        vocabulary.about_access(guard.subjects | {guard.name}) and pair.new.changes(guard.test)
+        for guard in pair.new.guards
     )
 
 
@@ -257,17 +254,10 @@ def _sent_elsewhere(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
 
 
 def _set_elsewhere(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
-    new = pair.new
-    if new is None or sides.removed_words[part.name] != 1 or part.name in new.names:
+    if sides.removed_words[part.name] != 1 or part.name in pair.new.names:
         return True
-    return any(one.name == part.name for one in new.parts["value"]) or sides.sets_elsewhere(
-        part.name
-    )
-
-
-def _switched_elsewhere(part: Part, pair: Pair, sides: DefinitionPairs) -> bool:
-    new = pair.new
-    return new is None or part.owner not in new.names
+    still = any(one.name == part.name for one in pair.new.parts["value"])
+    return still or sides.sets_elsewhere(part.name)
 
 
 _ROWS: tuple[Row, ...] = (
@@ -293,7 +283,7 @@ _ROWS: tuple[Row, ...] = (
     Row("base", _guards, "Is {place} still protected? Its base `{name}` was removed here."),
     Row("value", _class_setting, "Is {place} still protected? It no longer sets `{name}`."),
     Row("parameter", _limits, "Is there still a limit? {place} no longer takes `{name}`.",
-        lambda part, pair, sides: pair.new is not None and part.name in pair.new.names),
+        lambda part, pair, sides: part.name in pair.new.names),
     Row("text", lambda part: "header" if _HEADERS.fullmatch(part.name) else "",
         "Is the header part `{name}` still sent? {place} set it here.",
         moved=_sent_elsewhere, instead=_never),
@@ -303,16 +293,14 @@ _ROWS: tuple[Row, ...] = (
     Row("value", _setting, "Is the default of `{name}` as safe? {place} set it here.",
         _set_elsewhere, instead=_never),
     Row("value", _switch, "Is `{owner}` still safe? {place} set its `{name}` here.",
-        _switched_elsewhere, instead=_never),
+        lambda part, pair, sides: part.owner not in pair.new.names, instead=_never),
 )  # fmt: skip
 
 
 def _exchanged(pair: Pair) -> Iterator[Removal]:
     """Safe functions and classes that the definition uses less, and an unsafe one more."""
     gained = {one.name for one in pair.gained("use")}
-    before, after = (
-        {one.name for one in code.parts["use"]} for code in (pair.old, pair.new or pair.old)
-    )
+    before, after = ({one.name for one in code.parts["use"]} for code in (pair.old, pair.new))
     for part in pair.lost("use"):
         unsafe = sorted(_SAFER.get(part.name, frozenset[str]()) & gained)
         if unsafe and not (part.name in after and unsafe[0] in before):

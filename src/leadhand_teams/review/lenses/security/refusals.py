@@ -20,16 +20,16 @@ _BUILTINS = frozenset(dir(builtins))
 
 def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition no longer refuses."""
-    if pair.new is None:
+    if pair.gone:
         return
-    yield from _guards(pair, pair.new, sides)
-    yield from _ignored(pair, pair.new)
+    yield from _guards(pair, sides)
+    yield from _ignored(pair)
 
 
-def _guards(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
+def _guards(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     old_clauses = {guard.clauses for guard in pair.old.guards}
-    kept = {guard.clauses for guard in new.guards}
-    added = [guard for guard in new.guards if guard.clauses not in old_clauses]
+    kept = {guard.clauses for guard in pair.new.guards}
+    added = [guard for guard in pair.new.guards if guard.clauses not in old_clauses]
     for guard in pair.old.guards:
         line = next((n for n in span(guard.test) if pair.removes(n)), 0)
         if guard.clauses in kept or not line or not _counts(guard, pair):
@@ -86,7 +86,7 @@ def _counts(guard: Guard, pair: Pair) -> bool:
 
 def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: DefinitionPairs) -> bool:
     """Whether something else took over, or what was checked is gone."""
-    new = pair.new or pair.old
+    new = pair.new
     subjects = guard.subjects
     if subjects and not (subjects | pair.old.origins(subjects)) & new.names:
         return True
@@ -119,8 +119,9 @@ def _raises(code: Code) -> Counter[str]:
     return Counter(raised(node) for node in code.nodes if isinstance(node, ast.Raise))
 
 
-def _ignored(pair: Pair, new: Code) -> Iterator[Removal]:
+def _ignored(pair: Pair) -> Iterator[Removal]:
     """Checks whose errors a new handler ignores."""
+    new = pair.new
     before = {ast.dump(one) for node in _swallowing(pair.old) for one in node.body}
     for node in _swallowing(new):
         for statement in node.body:

@@ -28,11 +28,11 @@ _WILD = re.compile(r"'([^']*\*[^']*|\.[\w.-]+\.\w+|0\.0\.0\.0(/0)?|::/0)'")
 
 def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """The switches, settings and lists of a definition that are less safe now."""
-    if pair.new is None:
+    if pair.gone:
         return
     before, after = _by_name(pair.old), _by_name(pair.new)
     for name, now in after.items():
-        yield from _switched(name, before.get(name, []), now, pair, pair.new)
+        yield from _switched(name, before.get(name, []), now, pair)
         yield from _turned_off(name, before.get(name, []), now, pair)
     lists, lists_now = (_lists(found) for found in (before, after))
     for name in lists.keys() & lists_now.keys():
@@ -73,12 +73,10 @@ def _by_name(code: Code) -> dict[str, list[Part]]:
     return found
 
 
-def _switched(
-    name: str, had: list[Part], now: list[Part], pair: Pair, new: Code
-) -> Iterator[Removal]:
+def _switched(name: str, had: list[Part], now: list[Part], pair: Pair) -> Iterator[Removal]:
     if sum(map(is_unsafe, had)) >= sum(map(is_unsafe, now)):
         return
-    switch = next((one for one in now if is_unsafe(one) and new.changes(one.node)), None)
+    switch = next((one for one in now if is_unsafe(one) and pair.new.changes(one.node)), None)
     if switch is None:
         return
     rule, text = f"security/removed-{switch_rule(name)}", f"{name} = {shown(switch.text)}"
@@ -152,7 +150,7 @@ def _entries(
             ask = "harmless now" if rule == "entry" else "no longer needed"
             question = f"Is `{shown(lost[0])}` {ask}? It was removed from `{name}`."
             yield Removal(f"security/removed-{rule}", line, question)
-    elif wild and words & _ALLOW and pair.new is not None and pair.new.changes(after[wild]):
+    elif wild and words & _ALLOW and pair.new.changes(after[wild]):
         question = f"Is all of `{shown(wild)}` harmless? It was added to `{name}`."
         yield Removal("security/removed-entry", after[wild].lineno, question, added=True)
 
