@@ -39,6 +39,11 @@ class Run(Generic[C, Out_co]):
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether this supervisor works on it now: it is stored, and not deleted meanwhile."""
+        return self.id in self._host.held
+
     async def view(self) -> RunView:
         """The run as it is now."""
         return await run_view(self._host.journal, self.id)

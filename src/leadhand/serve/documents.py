@@ -41,18 +41,12 @@ class RunEntry(RunSummary):
 
     waited_s: float | None = None
     """How long its first open question has waited."""
-    found_in: str | None = None
-    """Where a search found its words: `request`, `answer` or `error`."""
 
 
 class RunList(Record):
     runs: tuple[RunEntry, ...]
     next: str | None
     """The cursor of the next page; null if there is none."""
-    searched: int | None = None
-    """How many runs a search has looked at; null without one."""
-    complete: bool = True
-    """Whether these are all runs that fit, up to the page's end: false if a search was cut off."""
 
 
 class AttemptEntry(Record):
@@ -150,8 +144,6 @@ class RunDocument(Record):
     """When the last event was, as the times of tasks: the time in which no process works is out."""
     seq: int
     """Of the last event in it."""
-    partial: bool
-    """Whether `tasks` has only those that changed since `since_seq`."""
     answer: AnswerDocument | None
     """Of a run that waits: what there is so far."""
     answer_html: str
@@ -170,20 +162,17 @@ class RunDocument(Record):
     used: tuple[UsedBy, ...] = ()
 
 
-def run_entry(run: RunSummary, *, operator: bool, found_in: str | None = None) -> RunEntry:
-    shown: dict[str, Any] = {**dict(run), "found_in": found_in}
+def run_entry(run: RunSummary, *, operator: bool) -> RunEntry:
+    shown: dict[str, Any] = dict(run)
     if run.asked_at is not None:
         shown["waited_s"] = (dt.datetime.now(dt.UTC) - run.asked_at).total_seconds()
     return RunEntry(**(shown if operator else {**shown, **_PRIVATE}))
 
 
-def run_document(
-    record: RunRecord, *, held: bool, operator: bool, replies: bool, since_seq: int = 0
-) -> Document:
+def run_document(record: RunRecord, *, held: bool, operator: bool, replies: bool) -> Document:
     """`held`: whether a process works on it; `replies`: whether the principal may reply."""
-    history, state = record.history, record.history.state
+    history, state = record.history, record.state
     answer, plan = state.answer or state.waiting, state.plan or state.proposed
-    partial = 0 < since_seq <= record.seq
     shown = None if answer is None else seen_answer(answer, operator=operator)
     out: Document = {
         "run_id": state.run_id,
@@ -193,18 +182,13 @@ def run_document(
         "request": state.request,
         "after": (state.after[0].run_id or None) if state.after else None,
         "started_at": _plain(history.started_at),
-        "updated_at": _plain(record.updated_at),
+        "updated_at": _plain(record.last.at),
         "elapsed_s": history.last_s,
-        "seq": record.seq,
-        "partial": partial,
+        "seq": record.last.seq,
         "answer": shown and shown.model_dump(mode="json", exclude={"tasks"}),
         "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
         "questions": _plain([*run_questions(state, seen=operator or replies, replies=replies)]),
-        "tasks": [
-            row
-            for row in _tasks(history, "", {*history.critical_path}, operator=operator)
-            if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
-        ],
+        "tasks": [*_tasks(history, "", {*history.critical_path}, operator=operator)],
         "plans": _plain(history.plans),
         "gaps": _plain(answer.gaps if answer is not None else ()),
         "conflicts": _plain(history.conflicts),

@@ -142,12 +142,12 @@ async def follow_run(
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> Response:
     """The events of a run from the beginning, or after a given one, until it is over."""
-    known = await caller.visible(run_id)
+    run = await caller.followed(run_id)
     after = after_seq if last_event_id is None else last_event_id
     if after and await _is_over(caller.service.journal, run_id, after):
         return Response(status_code=204, headers={"cache-control": "no-store"})
     caller.check_streams()
-    return EventStream(_messages(caller.service.handle(known), after, caller), caller)
+    return EventStream(_messages(caller.service.handle(run), after, caller), caller)
 
 
 async def _is_over(journal: Journal, run_id: str, after: int) -> bool:
@@ -271,14 +271,15 @@ class Feed:
 
     async def _put_events(self, run_id: str, after: int) -> int:
         """The last event that there is."""
-        known = await self._service.stored(run_id)
+        records = self._service.records
+        known = records.known(run_id) or await records.read(run_id)
         if known is None:
             return after
         for event in await self._service.journal.events(run_id, after_seq=after):
             after = event.seq
             show = partial(message_of, event, run_id=run_id)
             for reader in self._readers:
-                if reader.caller.principal.may_see(known.origin):
+                if reader.caller.principal.may_see(known.state.origin):
                     reader.put(show(operator=reader.caller.is_operator))
         return after
 

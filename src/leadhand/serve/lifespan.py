@@ -105,11 +105,8 @@ async def erase_unkept(service: Service, run_id: str) -> None:
     """Erase a run that was not to be stored, as its answer was given, unless it waits for a person.
     What fails is left to `prune`."""
     try:
-        known = await service.stored(run_id)
-        if known is None or UNKEPT not in known.origin:
-            return
-        record = await service.records.read(run_id)
-        if record is None or record.history.state.answer is None:
+        run = await service.records.read(run_id)
+        if run is None or UNKEPT not in run.state.origin or run.state.answer is None:
             return
         for pause_s in _HELD_S:
             if await service.journal.holder(run_id) is None:

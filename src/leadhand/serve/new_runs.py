@@ -28,7 +28,6 @@ from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import (
     UNKEPT,
     AnySupervisor,
-    KnownRun,
     Service,
     ServiceCaller,
     ServiceSettings,
@@ -96,8 +95,9 @@ class AcceptedRun(BaseModel):
 
 
 async def accepted(caller: ServiceCaller, run_id: str, team: str) -> AcceptedRun:
-    held = await caller.service.journal.holder(run_id) is not None  # before its end is read
-    history = (await caller.record(run_id)).history
+    held = caller.service.supervisor(team).handle(run_id).is_under_way  # before its end is read
+    held = held or await caller.service.journal.holder(run_id) is not None
+    history = (await caller.visible(run_id)).history
     status, url = "running" if held else history.run_status(held=False), f"/api/v1/runs/{run_id}"
     links = {"self": url, "events": f"{url}/events"}
     return AcceptedRun(run_id=run_id, team=team, status=status, links=links)
@@ -125,8 +125,8 @@ async def start(
     if new.plan is not None:
         await _check_plan(caller, new.plan, new)
     files = dict(uploads or {})
-    if before is not None and before.uploads:
-        files = await kept_files(service.journal, before.run_id) | files
+    if before is not None and before.state.uploads:
+        files = await kept_files(service.journal, before.state.run_id) | files
     origin, digest, run_id = {**(kept or {}), **origin_of(principal)}, "", None
     if not new.store:
         origin[UNKEPT] = True
@@ -141,7 +141,7 @@ async def start(
     if approve is not None and not caller.is_operator:
         approve = (*approve, *supervisor.approve)  # others only add to what the service asks
     try:
-        run = await supervisor.start(
+        return await supervisor.start(
             new.request,
             run_id=run_id,
             plan=new.plan,
@@ -155,8 +155,6 @@ async def start(
             origin=origin,
             context=principal.context,
         )
-        service.remember(KnownRun(run.id, new.team, origin, tuple(files)))
-        return run
     except RunExists:
         if run_id is None:
             raise
@@ -167,8 +165,8 @@ async def _started_before(service: Service, run_id: str, digest: str) -> Run[Any
     """The run that another request with the same key has started, or is starting. Raises
     `HttpProblem`."""
     for pause_s in _STORED_S:
-        if (known := await service.stored(run_id)) is not None:
-            if known.origin.get("idempotency") == digest:
+        if (known := await service.records.read(run_id)) is not None:
+            if known.state.origin.get("idempotency") == digest:
                 return service.handle(known)
             break
         await asyncio.sleep(pause_s)
@@ -181,7 +179,7 @@ async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
         raise HttpProblem(403, "a plan of your own is for the role operator")
     before: tuple[EarlierRun, ...] = ()
     if new.after is not None:
-        before = earlier_runs((await caller.record(new.after)).history.state)
+        before = earlier_runs((await caller.visible(new.after)).state)
     team = caller.service.supervisor(new.team).team
     check_own_plan(plan, team, PlanRequest(new.request, after=before))
     if foreign := [*foreign_files(plan, caller.principal, RunState())]:

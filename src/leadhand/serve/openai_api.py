@@ -172,13 +172,13 @@ async def create(
     before = body.previous_response_id
     after = None if before is None else (await _stored(caller, before)).turn.run.id
     turn = await requests.begin(caller, body, after=after)
-    known, now = await caller.visible(turn.run.id), dt.datetime.now(dt.UTC)
+    state, now = (await caller.followed(turn.run.id)).state, dt.datetime.now(dt.UTC)
     view = RunView(
-        run_id=known.run_id,
+        run_id=state.run_id,
         status="running",
-        team=known.team,
+        team=state.team,
         request="",
-        origin=dict(known.origin),
+        origin=state.origin,
         after=after,
         started_at=now,
         updated_at=now,

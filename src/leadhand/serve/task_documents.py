@@ -137,8 +137,7 @@ def value_at(document: JsonValue, place: str) -> JsonValue:
 def stored_page(events: Sequence[Event], *, held: bool, most: int = MAX_TASKS) -> Iterator[str]:
     """A stored run as one self-contained HTML file, in pieces; `held`: whether a process works on
     the run now; `most` tasks in full."""
-    record = RunRecord()
-    record.add(events)
+    record = RunRecord.of(events)
     calls: dict[str, list[Event]] = {}
     for event in events:
         if isinstance(event, ModelCalled | ToolCalled) and event.task_id is not None:
