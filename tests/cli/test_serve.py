@@ -161,10 +161,11 @@ def test_the_page_is_opened_by_a_link_that_counts_once(tmp_path: Path) -> None:
     with started("ui", *echo_team(tmp_path), "--no-browser", folder=tmp_path) as program:
         program.says("#code=")
         url, code = program.said().strip().split("/#code=")
+        sent = {"Authorization": f"Bearer {code}"}
         with httpx2.Client(base_url=url, timeout=HANG_S, trust_env=False) as browser:
-            assert browser.post("/api/v1/session", json={"code": code}).status_code == 204
+            assert browser.post("/api/v1/session", headers=sent).status_code == 204
             assert browser.get("/api/v1/me").json()["roles"] == ["operator"]
-            assert browser.post("/api/v1/session", json={"code": code}).status_code == 401
+            assert browser.post("/api/v1/session", headers=sent).status_code == 401
         program.kill(signal.SIGTERM)
         assert program.ended().status == 0
 

@@ -33,7 +33,6 @@ OTHERS = {
 PLAN = {"goal": "g", "tasks": [{"id": "t1", "worker": "clerk", "intent": "i"}]}
 REPLY: dict[str, object] = {"question": "t1", "verdict": "answered", "text": "blue"}
 BODIES: Mapping[str, object] = {
-    "POST /api/v1/session": {"code": "guessed"},
     "POST /api/v1/runs": {"team": "desk", "request": "mine", "after": "{run}"},
     "POST /api/v1/runs/{run_id}/replies": {"replies": [REPLY], "seen": 1},
     "POST /api/v1/runs/{run_id}/cancel": {"reason": "mine"},

@@ -34,9 +34,7 @@ HEADERS = {
 WITH_FILES = "/api/v1/runs"
 """The route that takes files."""
 FOR_ALL = "/api/v1/session"
-"""The route that takes a body from callers who are not known yet."""
-MAX_UNKNOWN_BYTES = 10_000
-"""Of such a body."""
+"""The route for callers who are not known yet; it reads no body."""
 
 _log = logging.getLogger("leadhand")
 
@@ -119,8 +117,6 @@ class Guards:
     def _limit(self, path: str, headers: Headers) -> int:
         """Only the route that takes files reads a larger body: others have it in memory."""
         is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
-        if path == FOR_ALL:
-            return min(MAX_UNKNOWN_BYTES, self._settings.max_body_bytes)
         takes_files = is_form and path == WITH_FILES
         return self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
 
