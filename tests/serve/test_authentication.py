@@ -87,7 +87,7 @@ def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
             (
                 ("GET", "/api/v1/events", None),
                 ("GET", f"{RUNS}/{run_id}/events", None),
-                ("GET", f"/v1/responses/resp_{run_id}?stream=true", None),
+                ("POST", "/v1/responses", {"model": "gate", "input": "x", "stream": True}),
                 ("POST", "/v1/chat/completions", chat),
             )
         ):
