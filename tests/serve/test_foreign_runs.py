@@ -42,7 +42,6 @@ BODIES: Mapping[str, object] = {
     "POST /api/v1/plans": {"team": "desk", "request": "mine"},
     "POST /api/v1/plans/check": {"team": "desk", "plan": PLAN},
     "POST /api/v1/teams/{name}/sample": {},
-    "POST /api/v1/teams/{name}/workers/{worker}/try": {"request": "mine"},
     "POST /v1/chat/completions": {
         "model": "desk",
         "messages": [{"role": "user", "content": "mine"}],

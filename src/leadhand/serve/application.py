@@ -66,7 +66,7 @@ def app(
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.metrics, api.state.feed = figures.ServiceMetrics(service), events.Feed(service)
-    api.add_middleware(Guards, allow_hosts=allow_hosts, service=service)
+    api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
     for part in PARTS:
         api.include_router(part.router)

@@ -31,6 +31,7 @@ from leadhand.serve.service import (
     Service,
     ServiceCaller,
     ServiceSettings,
+    no_such_run,
 )
 from leadhand.state.fold import RunState
 
@@ -95,10 +96,12 @@ class AcceptedRun(BaseModel):
 
 
 async def accepted(caller: ServiceCaller, run_id: str, team: str) -> AcceptedRun:
-    held = caller.service.supervisor(team).handle(run_id).is_under_way  # before its end is read
-    held = held or await caller.service.journal.holder(run_id) is not None
-    history = (await caller.visible(run_id)).history
-    status, url = "running" if held else history.run_status(held=False), f"/api/v1/runs/{run_id}"
+    service, url = caller.service, f"/api/v1/runs/{run_id}"
+    held = service.supervisor(team).handle(run_id).is_under_way  # before its end is read
+    held = held or await service.journal.holder(run_id) is not None
+    if (run := await service.records.read(run_id)) is None:
+        raise no_such_run(run_id)
+    status = "running" if held else run.history.run_status(held=False)
     links = {"self": url, "events": f"{url}/events"}
     return AcceptedRun(run_id=run_id, team=team, status=status, links=links)
 

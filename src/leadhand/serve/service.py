@@ -22,8 +22,6 @@ from leadhand.supervisor import Supervisor
 
 AnySupervisor = Supervisor[Any, object]
 """With a context and an output of any type."""
-DRAINING_S = 1.0
-"""How long a service that stops waits for the next part of a body."""
 UNKEPT = "unkept"
 """In the origin of a run: it is erased once its answer was given."""
 
@@ -65,8 +63,6 @@ class Service:
     settings: ServiceSettings = field(default_factory=ServiceSettings)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the service is told to stop: streams end, and new runs are refused."""
-    reading: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
-    """Of requests whose bodies are still to come."""
     streams: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     """That are open, by the tenant and name of their reader."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)

@@ -14,9 +14,10 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.handoffs import handoff
 from leadhand.page.document import document
 from leadhand.page.markdown import render
-from leadhand.serve.documents import SPENT, Document, attempt_entry, run_document, task_entry
+from leadhand.serve.documents import run_document, task_entry
 from leadhand.serve.run_records import RunRecord
 from leadhand.state.fold import RunState, apply
+from leadhand.trace.overview import Document, attempt_facts
 from leadhand.trace.run_history import RunHistory, TaskHistory
 
 MAX_CHARS = 20_000
@@ -48,11 +49,9 @@ def task_document(
             if isinstance(call, ModelCalled | ToolCalled)
             and (call.task_id, call.attempt) == (path, one.number)
         ]
-        shown = attempt_entry(one, operator=True)
-        shown |= {"message": one.message, "traceback": one.traceback or None, "calls": calls}
-        shown |= {"steps": to_jsonable_python(one.steps), "handoff": given.get(one.number)}
-        attempts.append(shown)
-    more: Document = {"before": to_jsonable_python(task.before), "result": None}
+        more: Document = {"calls": calls, "handoff": given.get(one.number)}
+        attempts.append(attempt_facts(one) | more)
+    more = {"before": to_jsonable_python(task.before), "result": None}
     if (result := within.task_state(task.id).result) is not None:
         markup = {"output_html": render(result.output)} if isinstance(result.output, str) else {}
         more["result"] = {**result.model_dump(mode="json"), **markup}
@@ -99,7 +98,8 @@ def _call(call: ModelCalled | ToolCalled) -> Document:
     shown |= {"took_s": call.duration_s, "at_s": call.elapsed_s}
     if isinstance(call, ToolCalled):
         return shown | {"tool": call.tool, "arguments": call.arguments, "result": call.output}
-    used = {name: getattr(call, name) for name in SPENT}
+    spent = ("model", "input_tokens", "output_tokens", "cost_usd")
+    used = {name: getattr(call, name) for name in spent}
     return shown | used | {"response": to_jsonable_python(call.response)}
 
 
