@@ -116,7 +116,23 @@ class Readers:
         deltas: bool = False,
         work: asyncio.Future[Answer] | None = None,
     ) -> AsyncGenerator[Event | TextDelta]:
-        """The events of a run after `after_seq`, each once it is stored, until the run is finished.
+        """One after the other, what `batches` gives."""
+        found = self.batches(run_id, after_seq=after_seq, deltas=deltas, work=work)
+        async with contextlib.aclosing(found):
+            async for batch in found:
+                for event in batch:
+                    yield event
+
+    async def batches(
+        self,
+        run_id: str,
+        *,
+        after_seq: int = 0,
+        deltas: bool = False,
+        work: asyncio.Future[Answer] | None = None,
+    ) -> AsyncGenerator[Sequence[Event | TextDelta]]:
+        """The events of a run after `after_seq`, once they are stored, until the run is finished;
+        those together that are there at the same time.
 
         With `deltas` also what models write here. The journal is polled for runs of other
         processes. Raises `InputError`, what `work` raises, and `RunInterrupted` after `close`.
@@ -132,13 +148,16 @@ class Readers:
             found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))
             if run_id in self._held and not await self._is_stored(run_id):
                 found = ()
+            batch: list[Event | TextDelta] = []
             while True:
                 for event in found:
                     if event.seq >= seq:
                         finished = isinstance(event, RunFinished) and not event.within
                     if event.seq > seq:
                         seq = event.seq
-                        yield event
+                        batch.append(event)
+                if batch:
+                    yield batch
                 if finished:
                     return
                 failed = work is not None and work.done() and not work.cancelled()
@@ -147,8 +166,7 @@ class Readers:
                 if self._closed:
                     raise RunInterrupted(run_id)
                 found = await self._next(run_id, seq, news)
-                for text in news.texts():
-                    yield text
+                batch = [*news.texts()]
                 if failed and not found and work is not None and (error := work.exception()):
                     raise error
 

@@ -159,13 +159,15 @@ async def _is_over(journal: Journal, run_id: str, after: int) -> bool:
 
 async def _messages(run: Run, after: int, caller: ServiceCaller) -> AsyncGenerator[str]:
     """A shutdown ends them, or a journal that can't be read: the client connects again."""
-    yield RETRY
+    parts = [RETRY]
     with suppress(LeadhandError):
-        async with aclosing(run.events(after_seq=after, deltas=True)) as found:
-            async for event in found:
-                yield message_of(event, operator=caller.is_operator)
-                if ends(event):
-                    yield message("end", {"run_id": run.id})
+        async with aclosing(run.batches(after_seq=after)) as found:
+            async for batch in found:
+                parts += [message_of(event, operator=caller.is_operator) for event in batch]
+                if ends(batch[-1]):
+                    parts.append(message("end", {"run_id": run.id}))
+                yield "".join(parts)
+                parts = []
 
 
 # Of all runs
