@@ -4,7 +4,7 @@ import asyncio
 import json
 import mimetypes
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
@@ -37,7 +37,7 @@ from leadhand.serve.new_runs import (
 from leadhand.serve.problems import SHOWN, HttpProblem, problem_of
 from leadhand.serve.run_records import RunRecord, within
 from leadhand.serve.service import Calling, ServiceCaller
-from leadhand.serve.task_documents import shortened, task_document, value_at
+from leadhand.serve.task_documents import shortened, task_document
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -238,8 +238,7 @@ async def delete_run(run_id: str, caller: Calling) -> Response:
 async def read_task(run_id: str, path: str, caller: Calling) -> Response:
     """A task by its path. Operators also get its result, why each step was taken, and for each
     attempt what it was given and called; of long texts the beginning and the id of a blob."""
-    run = await caller.visible(run_id)
-    document = shortened(await _task(caller, run, path), quote(path, safe=""))
+    document, _ = await _task(caller, await caller.visible(run_id), path)
     return Response(to_json(document), media_type="application/json")
 
 
@@ -248,14 +247,16 @@ async def read_blob(run_id: str, blob_id: str, caller: Calling) -> Response:
     """A long text of a task, whole; for operators."""
     run = await caller.visible(run_id)
     caller.check_role("operator")
-    path, _, place = blob_id.partition("/")
-    found = value_at(await _task(caller, run, unquote(path)), place)
-    if not isinstance(found, str):
+    _, texts = await _task(caller, run, unquote(blob_id.partition("/")[0]))
+    if blob_id not in texts:
         raise HttpProblem(404, "there is no such text")
-    return Response(found, media_type="text/plain; charset=utf-8")
+    return Response(texts[blob_id], media_type="text/plain; charset=utf-8")
 
 
-async def _task(caller: ServiceCaller, run: RunRecord, path: str) -> JsonValue:
+async def _task(
+    caller: ServiceCaller, run: RunRecord, path: str
+) -> tuple[JsonValue, Mapping[str, str]]:
+    """Its document, and the texts that are cut in it by the ids of their blobs."""
     run_id, supervisor = run.state.run_id, caller.service.supervisors.get(run.state.team)
     log, team = await caller.service.journal.events(run_id), supervisor and supervisor.team
     async with run.reading:
@@ -264,7 +265,8 @@ async def _task(caller: ServiceCaller, run: RunRecord, path: str) -> JsonValue:
         )
     if document is None:
         raise HttpProblem(404, f"run {run_id!r} has no task {path!r:.200}")
-    return document
+    whole: dict[str, str] = {}
+    return shortened(document, quote(path, safe=""), whole), whole
 
 
 @router.get("/runs/{run_id}/report", response_class=Response)

@@ -1,7 +1,6 @@
 """A task of a run as JSON: its attempts with what they were given and called, and why what came
 next was decided. Pure."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -103,35 +102,21 @@ def _call(call: ModelCalled | ToolCalled) -> Document:
     return shown | used | {"response": to_jsonable_python(call.response)}
 
 
-def shortened(value: JsonValue, place: str) -> JsonValue:
-    """A task's document with long texts cut, and beside each, as `NAME_blob`, the id of the whole:
-    the task's path, quoted, and the place in its document. `place` is that of `value`."""
+def shortened(value: JsonValue, place: str, whole: dict[str, str]) -> JsonValue:
+    """A task's document with long texts cut, and beside each, as `NAME_blob`, its id, by which
+    `whole` then has it: the task's path, quoted, and the place in its document."""
     match value:
         case dict():
-            out = {key: shortened(one, f"{place}/{key}") for key, one in value.items()}
-            for key, one in value.items():
-                if isinstance(one, str) and len(one) > MAX_CHARS:
-                    out[f"{key}_blob"] = f"{place}/{key}"
-            return out
+            out = {key: shortened(one, f"{place}/{key}", whole) for key, one in value.items()}
+            ids = {f"{key}_blob": f"{place}/{key}" for key in value}
+            return out | {name: id for name, id in ids.items() if id in whole}
         case list():
-            return [shortened(one, f"{place}/{n}") for n, one in enumerate(value)]
+            return [shortened(one, f"{place}/{n}", whole) for n, one in enumerate(value)]
         case str() if len(value) > MAX_CHARS:
+            whole[place] = value
             return f"{value[:_SHOWN_CHARS]}\n[cut: {len(value):,} characters in all]"
         case _:
             return value
-
-
-def value_at(document: JsonValue, place: str) -> JsonValue:
-    """None: there is nothing."""
-    for part in place.split("/"):
-        match document:
-            case dict():
-                document = document.get(part)
-            case list() if re.fullmatch("[0-9]{1,9}", part) and int(part) < len(document):
-                document = document[int(part)]
-            case _:
-                return None
-    return document
 
 
 def stored_page(events: Sequence[Event], *, held: bool, most: int = MAX_TASKS) -> Iterator[str]:
