@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -51,25 +52,28 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = self.raw_headers
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        ends = asyncio.timeout(None)
         with self._caller.streaming():
-            writing = asyncio.create_task(self._write(send))
-            parts = (
-                writing,
-                asyncio.create_task(self._beat(send)),
-                asyncio.create_task(disconnected(receive)),
-            )
+            parts = [
+                asyncio.create_task(self._end_after(part, ends))
+                for part in (partial(self._beat, send), partial(disconnected, receive))
+            ]
             try:
-                await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+                async with ends:
+                    await self._write(send)
+            except TimeoutError:
+                if not ends.expired():
+                    return  # it takes nothing
             finally:
                 for part in parts:
                     part.cancel()
                 await asyncio.gather(*parts, return_exceptions=True)
-        error = None if writing.cancelled() else writing.exception()
-        if isinstance(error, TimeoutError):
-            return  # it takes nothing
-        if error is not None:
-            raise error
         await _send(send, "", more=False)
+
+    async def _end_after(self, part: Callable[[], Awaitable[None]], ends: asyncio.Timeout) -> None:
+        with suppress(TimeoutError):
+            await part()
+        ends.reschedule(asyncio.get_running_loop().time())
 
     async def _write(self, send: Send) -> None:
         async with aclosing(self._messages) as messages:
