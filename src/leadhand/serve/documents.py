@@ -35,15 +35,8 @@ MAX_MESSAGE = 300
 _PRIVATE = dict[str, Any](cost_usd=None, input_tokens=0, output_tokens=0, origin={})
 
 
-class RunEntry(RunSummary):
-    """A run in a list."""
-
-    waited_s: float | None = None
-    """How long its first open question has waited."""
-
-
 class RunList(Record):
-    runs: tuple[RunEntry, ...]
+    runs: tuple[RunSummary, ...]
     next: str | None
     """The cursor of the next page; null if there is none."""
 
@@ -157,11 +150,9 @@ class RunDocument(Record):
     used_by_model: Mapping[str, Usage] = {}
 
 
-def run_entry(run: RunSummary, *, operator: bool) -> RunEntry:
-    shown: dict[str, Any] = dict(run)
-    if run.asked_at is not None:
-        shown["waited_s"] = (dt.datetime.now(dt.UTC) - run.asked_at).total_seconds()
-    return RunEntry(**(shown if operator else {**shown, **_PRIVATE}))
+def run_entry(run: RunSummary, *, operator: bool) -> RunSummary:
+    """A run in a list."""
+    return run if operator else run.model_copy(update=_PRIVATE)
 
 
 def run_document(record: RunRecord, *, held: bool, operator: bool, replies: bool) -> Document:
@@ -169,15 +160,17 @@ def run_document(record: RunRecord, *, held: bool, operator: bool, replies: bool
     history, state = record.history, record.state
     answer, plan = state.answer or state.waiting, state.plan or state.proposed
     shown = None if answer is None else seen_answer(answer, operator=operator)
-    facts = run_facts(history, held=held)
-    if answer is not None:
+    facts, html = run_facts(history, held=held), ""
+    if answer is not None and shown is not None:
         facts |= {"engine": answer.engine, "gaps": _plain(answer.gaps)}
+        # The document has the gaps and the contact apart.
+        html = _html(without_gaps(shown.answer, answer.gaps, contact=answer.contact))
     more: Document = {
         "updated_at": _plain(record.last.at),
         "elapsed_s": history.last_s,
         "seq": record.last.seq,
         "answer": shown and shown.model_dump(mode="json", exclude={"tasks"}),
-        "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
+        "answer_html": html,
         "questions": _plain([*run_questions(state, seen=operator or replies, replies=replies)]),
         "tasks": [*_tasks(history, "", {*history.critical_path}, operator=operator)],
         "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
@@ -197,11 +190,6 @@ def _seen(kind: type[Record], facts: Document, *, operator: bool) -> Document:
 def _defaults(kind: type[Record]) -> Document:
     fields = kind.model_fields.items()
     return {name: _plain(field.default) for name, field in fields if not field.is_required()}
-
-
-def _text(answer: Answer, shown: Answer) -> str:
-    """The text without its gaps and the contact, which the document has apart."""
-    return without_gaps(shown.answer, answer.gaps, contact=answer.contact)
 
 
 # Most of the time that a run of thousands of tasks takes, and an answer does not change.

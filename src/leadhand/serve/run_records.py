@@ -14,7 +14,7 @@ from leadhand.trace.run_history import RunHistory
 
 R = TypeVar("R")
 
-MAX_KEPT_EVENTS = 60_000
+MAX_KEPT_RUNS, MAX_KEPT_EVENTS = 500, 60_000
 """Of all runs together; the run that was read last is kept whatever its size."""
 MAX_INLINE = 200
 """Events of a run that is read and shown at once; of a larger one, in a thread."""
@@ -87,10 +87,8 @@ class RunRecords:
     def _keep(self, run_id: str, record: RunRecord) -> None:
         self._kept[run_id] = record
         self._kept.move_to_end(run_id)
-        while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > MAX_KEPT_EVENTS:
+        while len(self._kept) > MAX_KEPT_RUNS or (
+            len(self._kept) > 1
+            and sum(one.last.seq for one in self._kept.values()) > MAX_KEPT_EVENTS
+        ):
             self._kept.popitem(last=False)
-
-
-def _size(record: RunRecord) -> int:
-    """In events; what a record has besides is as much as some of them."""
-    return 20 + record.last.seq

@@ -14,7 +14,7 @@ from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
 from leadhand.plans.payloads import DeclaredType
-from leadhand.serve.documents import RunEntry, run_entry
+from leadhand.serve.documents import run_entry
 from leadhand.serve.new_runs import NewRun, start
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.runs import STARTS, Prefer, started
@@ -75,7 +75,7 @@ class TeamDocument(BaseModel):
     samples: list[str] = []
     approve: list[Occasion] = []
     """When the service asks a person in its runs."""
-    runs: list[RunEntry] = []
+    runs: list[RunSummary] = []
     """The latest that the caller may see, without those of evaluations; only of one team."""
     evaluation: EvaluationEntry | None = None
 
