@@ -89,8 +89,9 @@ class Held:
 @dataclass(slots=True)
 class Followed:
     delays_ms: list[float] = field(default_factory=list[float])
+    """Of events that happened after the stream was asked for."""
     opening_ms: list[float] = field(default_factory=list[float])
-    """Those of events that were there before the stream was asked for."""
+    """Of those that were there before, from the request for the stream."""
     missing: int = 0
     ended: int = 0
 
@@ -108,10 +109,8 @@ async def follow(base: httpx2.URL, path: str, seen: Followed) -> None:
             last = int(line[4:])
         elif line.startswith('data: {"seq"'):
             at = dt.datetime.fromisoformat(json.loads(line[6:])["at"])
-            delay_ms = (now - max(at, asked)).total_seconds() * 1000
-            seen.delays_ms.append(delay_ms)
-            if at < asked:
-                seen.opening_ms.append(delay_ms)
+            delays_ms = seen.opening_ms if at < asked else seen.delays_ms
+            delays_ms.append((now - max(at, asked)).total_seconds() * 1000)
         elif line == "event: end":
             seen.ended += 1
             writer.close()
@@ -146,18 +145,20 @@ async def load(client: httpx2.AsyncClient, pid: int, options: argparse.Namespace
     took_s, after = time.perf_counter() - since_s, Held.by(pid)
     shown = [(await client.get(f"{RUNS}/{id}")).json() for id in ids[:20]]
     lost = sum(task["status"] != "completed" for run in shown for task in run["tasks"])
-    p50, p95 = quantiles(seen.delays_ms)
+    every = [*seen.opening_ms, *seen.delays_ms]
+    p50, p95 = quantiles(every)
     print(
         f"{options.runs} runs of {options.tasks} tasks, {options.streams} streams: {took_s:.1f} s, "
-        f"{len(seen.delays_ms):,} events followed, {seen.missing} missing, {seen.ended} streams "
+        f"{len(every):,} events followed, {seen.missing} missing, {seen.ended} streams "
         f"ended, {lost} tasks lost"
     )
     print(f"  event delay: median {p50:.0f} ms, p95 {p95:.0f} ms (at most {MAX_DELAY_MS:.0f})")
-    first, first_p95 = quantiles(seen.opening_ms or [0.0])
-    print(
-        f"  of the {len(seen.opening_ms)} that were there before, from the request for the stream: "
-        f"median {first:.0f} ms, p95 {first_p95:.0f} ms"
-    )
+    for which, delays_ms in (("before", seen.opening_ms), ("after", seen.delays_ms)):
+        p50, p95_of_these = quantiles(delays_ms or [0.0])
+        print(
+            f"    {len(delays_ms):,} from {which} the request for the stream: median {p50:.0f} ms, "
+            f"p95 {p95_of_these:.0f} ms"
+        )
     print(f"  memory: {before.mb:.0f} MB before, {peak_mb:.0f} at most, {after.mb:.0f} after")
     print(f"  CPU: {(after.cpu_s - before.cpu_s) / options.runs * 1000:.1f} ms a run")
     whole = not seen.missing and not lost and seen.ended == len(streams)
