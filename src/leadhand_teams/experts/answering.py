@@ -42,7 +42,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     if found.expert is not None and found.confidence < UNSURE and not found.answered:
         asks.append(f"Is this a {found.expert} question? If not, whom is it for?")
     found.question = " ".join(dict.fromkeys(asks)) or None
-    gaps = [found.question] if found.question else []
     first = next(iter(opinions), "experts")
     return Synthesis(
         answer=report(plan.goal, found, alone=False).markdown(title=False),
@@ -54,7 +53,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             for task, one in experts.items()
             for ref in dict.fromkeys(cited.ref for cited in one.citations)
         ),
-        gaps=tuple(Gap(task_id=first, why=why) for why in gaps),
+        gaps=(Gap(task_id=first, why=found.question),) if found.question else (),
     )
 
 
@@ -83,13 +82,7 @@ def _lines(found: Answered, moderated: Sequence[ExpertOpinion]) -> Iterator[str]
             said += f" The nearest passage: “{near.quote}” ({near.ref})"
         said = " ".join([one.answer, *one.notes]) if one.answered else said
         yield f"{str(one.field).capitalize()}: {said}"
-    for one in moderated:
-        said = (
-            "The documents have several answers to this, by what is meant."
-            if one.citations
-            else _NONE
-        )
-        yield said if one.ask else ""
+    yield from (_SEVERAL if one.citations else _NONE for one in moderated if one.ask)
     for one in found.disagreements:
         if one.settled:
             yield f"{one.other.ref} differs ({one.what}), but {one.one.ref} holds. {one.why}"

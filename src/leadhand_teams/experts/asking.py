@@ -91,6 +91,7 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         is_marked = (word[0].isupper() or not word.isalpha()) and not text.startswith(word)
         is_subject = is_noun and not is_free
         is_name = is_subject and is_marked
+        sort = "code" if is_name and pattern("code").search(word) else sort
         found.append(AskedWord(word, tuple(terms(word)), weight(sort), is_subject, is_name))
     return found
 

@@ -121,7 +121,7 @@ def _judged(
     is_fit = fits(found.kind, first.sentence)
     # A code that the sentence itself has tells more than a noun that is in no document; and a
     # clause that forbids letting answers for a guest whom it does not name.
-    codes = {one for one in words if one.is_subject and re.search(r"\d\D|\D\d", one.word)}
+    codes = {one for one in words if one.is_subject and pattern("code").search(one.word)}
     is_code = any(first.places.get(one) == "own!" for one in codes)
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
     is_whole = is_code or (is_clause and first.share >= weight("clause_whole") and first.said > 0)

@@ -9,14 +9,8 @@ from leadhand_teams.experts.asking import is_open, parts_of, wanted
 from leadhand_teams.experts.fields import EXPERTS, Expert, FieldChoice, choose, weights
 from leadhand_teams.experts.finding import find, meanings
 from leadhand_teams.experts.sentences import KnownLines, known_documents
-from leadhand_teams.experts.words import has_words
+from leadhand_teams.experts.words import has_words, weight
 
-_LEAST = 0.35
-"""Passages with less of the question are no evidence."""
-_NAMED = 0.4
-"""What it counts that only documents of one field are about what the question names."""
-_LIKELY_WORD = 1.5
-"""So little of the words of a field is none if no document has anything on it."""
 _SEVERAL = 3
 """A question that names nothing is asked back if so many sections of one document answer it."""
 _CLEAR = 60
@@ -91,7 +85,11 @@ def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[
 def _choice(part: str, question: str, team: Team, known: KnownLines | None) -> FieldChoice:
     evidence = _evidence(part, question, known) if known else dict[Expert, float]()
     choice = choose(part, team.trained_router, evidence=evidence)
-    if known and not evidence and max(weights(part)[one] for one in EXPERTS) <= _LIKELY_WORD:
+    if (
+        known
+        and not evidence
+        and max(weights(part)[one] for one in EXPERTS) <= weight("field_word")
+    ):
         return FieldChoice(None, None, choice.confidence)
     # Of a second field there must be a document, if there are documents.
     lacks = known is not None and choice.secondary not in evidence
@@ -108,15 +106,19 @@ def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float
         if one.sentence.title and has_words(part, one.sentence.title):
             share = 1.0
         # Words that only mean the same are evidence if there are two of them.
-        exact = [
-            place for word, place in one.places.items() if place[-1] == "!" or word.weight < 0.5
-        ]
-        is_said = exact or len(one.places) > 1
-        if field and is_said and share >= _LEAST and not one.sentence.quote.endswith("?"):
+        is_said = len(one.places) > 1 or any(at[-1] == "!" for at in one.places.values())
+        if (
+            field
+            and is_said
+            and share >= weight("evidence")
+            and not one.sentence.quote.endswith("?")
+        ):
             found[field] = max(found.get(field, 0.0), share)
     for word in wanted(part, question, known):
         named = [file for file, top in known.tops.items() if word.is_in(top, exactly=True)]
         fields = {field for file in named if (field := known.kinds[file].field)}
         if (word.is_subject or word.is_name) and len(fields) == 1:
-            found |= {one: max(found.get(one, 0.0), _NAMED) for one in EXPERTS if one in fields}
+            found |= {
+                one: max(found.get(one, 0.0), weight("named")) for one in EXPERTS if one in fields
+            }
     return found

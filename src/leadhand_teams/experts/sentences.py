@@ -19,7 +19,7 @@ MAX_SENTENCES: Final = 30_000
 MAX_CHARS: Final = 900
 _FIELD_SENTENCES: Final = 60
 """Sentences from the top that decide what field a document is of if its kind is not known."""
-_TOP_LINES: Final = 3
+_TOP_LINES: Final = 4
 """Lines from the top that name what a document is about."""
 _NUMBER: Final = r"(?:§+ ?)?(?:[A-Z]?\d{1,3}(?:\.\d{1,3}){0,4}[.)]?|\([a-z]{1,4}\)|[ivx]{1,4}\))"
 _HEADING: Final = re.compile(
@@ -55,8 +55,10 @@ class DocumentKind(NamedTuple):
     """What a document is."""
 
     field: Expert | None
-    check: str | None
+    check: str | None = None
     """What a professional must check in answers from it."""
+    words: str = ""
+    """What documents of the kind have in name, title and first lines."""
 
 
 @dataclass(frozen=True)
@@ -71,38 +73,39 @@ class KnownLines:
     """Whether there are more sentences."""
 
     @cached_property
-    def tops(self) -> Mapping[str, frozenset[str]]:
-        """For each file what its name, title and first lines have: what it is about."""
-        found: defaultdict[str, str] = defaultdict(str)
-        for text in self.reading.texts:
-            lines = islice(filter(str.strip, text.text.splitlines()), _TOP_LINES)
-            found[text.name] = found[text.name] or " ".join([text.title, *lines])[:_MOST_TOP]
-        return {file: units(f"{name} {found[file]}") for file, name in self._names.items()}
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """For each file what its name and title have."""
+        files = dict.fromkeys(one.file for one in self.sentences)
+        titles = {text.name: _title(text) for text in reversed(self.reading.texts)}
+        return {one: units(f"{re.sub('[_.]', ' ', one)} {titles.get(one, '')}") for one in files}
 
     @cached_property
-    def _names(self) -> Mapping[str, str]:
-        files = dict.fromkeys(one.file for one in self.sentences)
-        titles = {text.name: _named(text) for text in reversed(self.reading.texts)}
-        return {file: f"{re.sub('[_.]', ' ', file)} {titles.get(file, '')}" for file in files}
+    def tops(self) -> Mapping[str, frozenset[str]]:
+        """For each file what its name, title and first lines have: what it is about."""
+        first = {
+            text.name: " ".join(
+                line for line in text.text.split("\n", _TOP_LINES)[:_TOP_LINES] if line[-1:] != "."
+            )
+            for text in reversed(self.reading.texts)
+        }
+        return {one: has | units(first.get(one, "")[:_MOST_TOP]) for one, has in self.names.items()}
 
     @cached_property
     def kinds(self) -> Mapping[str, DocumentKind]:
         """The kind of each file, by what it is about; else the field of most words at its top."""
         found: dict[str, DocumentKind] = {}
         for file, top in self.tops.items():
-            named = units(self._names[file])
             score, best = max(
-                (sum((one <= top) + 2 * (one <= named) for one in kind), -number)
+                (sum((one <= top) + 2 * (one <= self.names[file]) for one in kind), -number)
                 for number, kind in enumerate(_kind_words())
             )
             if score:
-                kind = [*words()["kinds"].values()][-best]
-                found[file] = DocumentKind(kind["field"], kind["check"])
+                found[file] = DocumentKind(**[*words()["kinds"].values()][-best])
                 continue
             of = [f"{one.heading} {one.quote}" for one in self.sentences if one.file == file]
             heavy = weights(" ".join(of[:_FIELD_SENTENCES]))
             field = max(EXPERTS, key=heavy.__getitem__)
-            found[file] = DocumentKind(field if heavy[field] else None, None)
+            found[file] = DocumentKind(field if heavy[field] else None)
         return found
 
     @cached_property
@@ -157,14 +160,14 @@ def library(reading: Reading) -> KnownLines:
     return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
 
-def _named(text: Text) -> str:
+def _title(text: Text) -> str:
     """The title of a document: its first line, if that is short."""
     first = next((line.strip("# \t") for line in text.text.splitlines() if line.strip()), "")
     return text.title or (first if len(first) <= _MAX_TITLE else "")
 
 
 def _of_text(text: Text) -> Iterator[QuotableLine]:
-    above = [_named(text) or text.name]
+    above = [_title(text) or text.name]
     years, columns = list[str](), ""
     blocks = [*_blocks(text)]
     lines = [" ".join(text.text[begin:end].split()) for begin, end in blocks]

@@ -44,6 +44,11 @@ def _groups() -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def _first_words() -> frozenset[str]:
+    return frozenset(unit.partition("_")[0] for unit in _groups() if "_" in unit)
+
+
+@cache
 def _stems(name: str) -> frozenset[str]:
     return frozenset(map(stem, str(_data()[name]).split()))
 
@@ -57,6 +62,8 @@ def phrases(text: str, *, apart: int = 0) -> list[str]:
     """The known phrases of a text as units; `apart`: so many words may stand between two parts."""
     stems, found = terms(text), list[str]()
     for at, first in enumerate(stems):
+        if first not in _first_words():
+            continue
         spans = [stems[at : at + size] for size in (2, 3, 4)]
         spans += [[first, other] for other in stems[at + 2 : at + 2 + apart]]
         found += [unit for unit in map("_".join, spans) if unit in _groups() and "_" in unit]

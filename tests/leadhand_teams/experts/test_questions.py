@@ -1,0 +1,116 @@
+"""Everyday questions: which passage of the documents answers, and what is doubted."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand import Supervisor
+from leadhand.contracts.task import Batch, PlanRequest
+from leadhand.teams.loader import load
+from leadhand_teams.experts.drafts import opinion_on
+from leadhand_teams.experts.fields import Expert
+from leadhand_teams.experts.output import Answered
+from leadhand_teams.experts.planning import plan
+
+FILES = {
+    "stall_agreement.md": """# Agreement on a market stall
+
+## 1. Trial
+
+During the trial season either side may end the agreement with one week's notice.
+
+## 2. Ending
+
+2.1 After the trial season the notice is two months. It must be in writing.
+
+## 3. Stall
+
+3.1 The stall must not be handed to another person. Selling alcohol is prohibited.
+
+3.2 The stand fee is 45.00 a day. No fee is charged on days of storm.
+""",
+    "leaflet_ocuvis.txt": """PACKAGE LEAFLET
+OCUVIS eye drops
+
+How to use
+Adults: two drops twice a day. Children under 12: one drop twice a day.
+
+If you forget a dose
+Use it as soon as you remember. Otherwise wait for the next time.
+""",
+    "scale_manual.md": """# Scale S2: manual
+
+The scale shows E7 if it is not level.
+
+## Taring
+
+1. Empty the pan.
+2. Press TARE for two seconds.
+3. Wait until 0.00 is shown.
+
+## Records
+
+Weighings are stored for 30 days. Error logs are stored for 90 days.
+""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("expert", "question", "said"),
+    [
+        ("legal", "How much notice must I give once the trial season is over?", "two months"),
+        ("legal", "Can my mate run the stall while I travel to Spain?", "to another person"),
+        ("legal", "How much is the stand fee?", "45.00 a day. No fee is charged on days"),
+        ("medical", "I forgot my Ocuvis this morning. Can I still use it tonight?", "soon as you"),
+        ("medical", "My son is 7. How many drops of Ocuvis may he have?", "Children under 12"),
+        ("technical", "How do I tare the scale?", "1. Empty the pan. 2. Press TARE for two sec"),
+        ("technical", "The weighing machine displays E7, what's up?", "shows E7"),
+    ],
+)
+def test_a_question_in_other_words_is_answered_by_the_passage_for_its_case(
+    folder: str, expert: Expert, question: str, said: str
+) -> None:
+    found = opinion_on(question, [folder], expert)
+    assert found.answered, found.lack
+    assert said in found.answer
+
+
+def test_a_word_that_is_read_as_another_one_is_named(folder: str) -> None:
+    found = opinion_on("May I flog whisky at the stall?", [folder], "legal")
+    assert "Selling alcohol is prohibited." in found.answer
+    assert found.notes == ["“whisky” is not in the documents; read as “alcohol”."]
+
+
+def test_a_noun_of_no_document_is_named_above_the_nearest_passage(folder: str) -> None:
+    found = opinion_on("What is the fine for a dirty stall carpet?", [folder], "legal")
+    assert not found.answered
+    assert found.lack == "not in the documents: “carpet”"
+
+
+def ran(folder: str, question: str) -> Answered:
+    team = load("experts")
+    made = plan(PlanRequest(question, {"inputs": [Batch((folder,))]}), team)
+    return Answered.model_validate(Supervisor(team).run_sync(plan=made).output)
+
+
+def test_the_documents_choose_the_expert_and_what_must_be_checked(folder: str) -> None:
+    found = ran(folder, "May I pass Ocuvis on, and how much notice ends the stall agreement?")
+    assert {found.expert, found.secondary} == {"medical", "legal"}
+    assert any("pharmacist" in check for check in found.professional_check)
+    assert ran(folder, "Which film won the cup?").expert is None
+
+
+def test_what_names_nothing_is_asked_back_with_what_it_may_mean(folder: str) -> None:
+    Path(folder, "cellar_lease.md").write_text("# Lease\n\nKeys are stored for 12 months.\n")
+    Path(folder, "hotel_manual.md").write_text("# Hotel\n\nBags are stored for 2 days.\n")
+    found = ran(folder, "How long are they stored?")
+    assert (found.expert, found.answered) == (None, False)
+    assert "“Keys” (cellar_lease.md:3)" in str(found.question)
+    assert "Bags are stored for 2 days." in [one.quote for one in found.may_be]
