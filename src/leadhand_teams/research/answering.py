@@ -92,8 +92,6 @@ def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> Re
         tables = ResearchFinding()
     if tables.kind == "no rows":
         texts = ResearchFinding()
-    if texts.kind == "part" and not set(texts.not_found) <= set(nowhere):
-        texts = ResearchFinding()
     first = min((tables, texts), key=lambda one: _KINDS.index(one.kind))
     first = tables if tables.sentence and asks_why(question) else first
     if first.kind in ("no rows", "nothing"):
@@ -109,7 +107,8 @@ def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> Re
         doubts += ("No text was found that gives a reason.",)
     if first.kind == "part":
         words = "these words" if first.not_found[1:] else "this word"
-        place = "your files" if set(first.not_found) <= set(nowhere) else "the table"
+        place = "the table" if first is tables else "the texts"
+        place = "your files" if set(first.not_found) <= set(nowhere) else place
         sentence = f"Not in {place}: {_quoted(first.not_found)}. Without {words}: {sentence}"
     return ResearchAnswer(
         answer=sentence,
@@ -142,7 +141,13 @@ def _not_found(
         said += f": no row has {_quoted(missing)}"
     elif missing:
         said += f": they have {_quoted(missing)}, but not together with the rest"
-    return ResearchAnswer(answer=f"{said}.", answered=False, not_found=missing, unread=unread)
+    return ResearchAnswer(
+        answer=f"{said}.",
+        answered=False,
+        doubts=tables.doubts if tables.kind == "nothing" else (),
+        not_found=missing,
+        unread=unread,
+    )
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -144,7 +144,9 @@ class Ask:
 
     def _figure(self, measure: Field | None) -> str:
         if measure is None:
-            return "count(*)"
+            row, size = f"{quoted_name(self.view.sql_name)}.{quoted_name(ROW)}", self.view.size
+            is_long = size < len(self.view.source)
+            return f"count(DISTINCT {row} % {size})" if is_long else "count(*)"
         text = f"{self.function}({measure.sql})"
         return f"{text}::VARCHAR" if measure.role == "date" else text
 
@@ -169,7 +171,8 @@ def has_value(one: Field, texts: list[str], word: str = "", *, negated: bool = F
     """The rows whose cell is one of `texts`, or none; of many, `word` is what all have."""
     quoted = ["'" + text.replace("'", "''") + "'" for text in texts]
     compared = f"= {quoted[0]}" if len(texts) == 1 else f"IN ({', '.join(quoted)})"
-    shown = f"with “{word}”" if word else " or ".join(texts[:5])
+    told = {text.strip().lower(): text for text in texts[:5]}
+    shown = f"with “{word}”" if word else " or ".join(told.values())
     sql, shown = f"{one.sql}::VARCHAR {compared}", f"{'not ' * negated}{shown}"
     return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, len(texts))
 

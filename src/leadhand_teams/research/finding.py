@@ -61,12 +61,12 @@ class AskedFiles:
         ]
         words = translated(words_of(rest), self.vocabulary)[0]
         unknown = [
-            word
+            word.text
             for word in naming(words)
-            if not any(alike(word.stem, other) for other in self.vocabulary)
+            if (not word.is_doing or word.text.endswith("est"))
+            and not any(alike(word.stem, other) for other in self.vocabulary)
         ]
-        nouns = [word.text for word in unknown if not word.is_doing]
-        return tuple(dict.fromkeys([*found, *(nouns or [word.text for word in unknown])]))
+        return tuple(dict.fromkeys([*found, *unknown]))
 
 
 material = read_once(AskedFiles)
@@ -115,7 +115,9 @@ def parts_of(question: str) -> tuple[str, str]:
     if found is None or asks(question[found.start() :], "why") or (found["part"] and is_compared):
         return question, ""
     rest = (found["rest"] or found["part"]).rstrip(" ?.")
-    return f"{question[: found.start()]}?", "" if rest.lower() in ("how much", "how many") else rest
+    amount = r"^(?:by )?(?:how (?:much|many)|what (?:amount|percent\w*))$"
+    is_same = asks(rest, amount) and (is_compared or not rest.startswith("by"))
+    return f"{question[: found.start()]}?", "" if is_same else rest
 
 
 def of_tables(question: str, given: AskedFiles) -> ResearchFinding:
@@ -132,7 +134,7 @@ def of_tables(question: str, given: AskedFiles) -> ResearchFinding:
         if second and made.sentence:
             made = made.model_copy(update={"second": _second(second, made, found[0], given)})
     except RequestFailed as error:
-        return ResearchFinding(not_found=(f"the tables could not be queried: {error}",))
+        return ResearchFinding(doubts=(f"The tables could not be queried: {error}",))
     return made
 
 
@@ -183,8 +185,9 @@ def of_texts(question: str, given: AskedFiles, subjects: Sequence[str] = ()) -> 
         return found
     first, second = parts_of(question)
     found = given.library.fact(first, about=subjects, columns=given.titles)
-    if asks(second, r"^(?:how|what|which|who|whom|whose|when|where)"):
+    if asks(second, r"^(?:\w+ )?(?:how|what|which|who|whom|whose|when|where)"):
         more = given.library.fact(second, columns=given.titles)
+        more = more if more.sentence else given.library.fact(second, after=first)
         found = found.model_copy(update={"second": more})
     return found
 

@@ -43,6 +43,7 @@ class _Resolver:
     def __init__(self, question: str, view: View, tables: Sequence[View]) -> None:
         self.used: set[int] = set()
         self.ask = Ask(view)
+        self.group_at = -1
         self.joined = [
             (one, found) for one in tables if one is not view and (found := join(view, one))
         ]
@@ -168,6 +169,8 @@ class _Resolver:
             if not self.used & span:
                 chosen[place] = (n, chosen.get(place, (n, []))[1] + texts)
                 self._use(span)
+                for word in (self.words[at] for at in span):  # "oil change" asks for no change
+                    self.question = blanked(self.question, word.start, word.end)
         for place, (n, texts) in sorted(chosen.items(), key=lambda one: one[1][0]):
             field = self.fields[place]
             self.ask.named.append(has_value(field, texts, negated=self._is_negated(n)))
@@ -200,7 +203,7 @@ class _Resolver:
                 ask.split = ask.split and not is_one
                 return
         people = [one for view in self.tables for one in view.people]
-        people.sort(key=lambda one: stems_of("people").isdisjoint(one.stems))
+        people += [ask.view.label] if ask.view.label in ask.view.texts else []
         if asks(self.question, "who|whose|whom") and people:
             ask.group = people[0]
             # `Who owns it` asks for a column `Owner`.
@@ -212,11 +215,12 @@ class _Resolver:
             ask.group = places[0] if places else texts[0] if len(texts) == 1 else ask.view.label
         matches = [*compiled("<which>").finditer(self.question)]
         aside = {word.start for word in self.words if word.is_aside}
-        for match in sorted(matches, key=lambda one: one.end() in aside):
+        for match in sorted(matches, key=lambda one: (one.end() in aside, one["split"] is None)):
             after = [n for n, word in enumerate(self.words) if word.start >= match.end()][:4]
             if chosen := self._group_of(after):
                 field, n = chosen
                 self._use([n])
+                self.group_at = n
                 is_whose = asks(match[0], "whose") and ask.group
                 if is_whose and field is ask.view.label:
                     break  # of these rows, the person
@@ -262,6 +266,8 @@ class _Resolver:
                         ask.named.append(has_value(named[0], texts))
                 else:
                     ask.cell = ask.cell or (None if named[0].is_figure else named[0])
+                    if word.is_aside and asks(self.question, "whose"):
+                        ask.group = ask.cell
                     if named[0].is_figure and named[0] not in (ask.measure, ask.part, None):
                         ask.doubts.append(f"The column {named[0].name} was not used.")
             elif any(word.stem in view.stems for view in self.tables):
@@ -270,9 +276,14 @@ class _Resolver:
             n = self.words.index(word)
             if n in self.used or ask.view.is_rows(word.stem) or asks(word.text, "extreme"):
                 continue
+            is_after = n > 0 and asks(self.words[n - 1].text, "extreme")
+            if not word.is_name and (n + 1 == self.group_at or (is_after and ask.limit)):
+                continue  # "the bike category", "the five priciest bikes"
             if (part := self._part(word)) and not word.is_doing:
                 self._use([n])
                 ask.named.append(has_value(part[0], part[1], word.text))
+                if not word.is_name:
+                    ask.doubts.append(f"“{word.text}” is read as {ask.named[-1].text}.")
             elif any(alike(word.stem, stem) for one in self.fields for stem in one.stems):
                 self._use([n])
             else:

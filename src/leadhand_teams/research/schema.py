@@ -24,6 +24,8 @@ MAX_NAMED: Final = 5_000
 """Different values of a column that a question may name."""
 _IN_BRACKETS: Final = re.compile(r"[(\[][^)\]]*[)\]]")
 
+_PERSON: Final = re.compile(r"(?:[A-Z]\w*\.? )?[A-ZÀ-Þ][\w'’-]+ [A-ZÀ-Þ][\w'’-]+")
+
 
 @dataclass(frozen=True)
 class Field:
@@ -96,6 +98,8 @@ class View:
 
     sql_name: str
     source: DataTable
+    size: int
+    """Rows in the file: fewer than in `source` if its columns were read as rows."""
     fields: list[Field] = field(default_factory=list["Field"])
 
     @cached_property
@@ -129,12 +133,19 @@ class View:
         return next(chain(unique, named), None)
 
     @cached_property
+    def texts(self) -> list[Field]:
+        """The columns of words that are no numbers or codes."""
+        groups = (one for one in self.fields if one.role == "group")
+        return [one for one in groups if not asks(_spaced(one.name), "keys")]
+
+    @cached_property
     def people(self) -> list[Field]:
-        """The columns named so, else what names the rows, if that is no number."""
-        texts = [one for one in self.fields if one.role == "group"]
-        texts = [one for one in texts if not asks(_spaced(one.name), "keys")]
-        named = [one for one in texts if stems_of("people") & set(one.stems)]
-        return [*named, *([self.label] if self.label in texts else [])]
+        """The columns named so, and those whose cells look like names of people."""
+        named = [one for one in self.texts if stems_of("people") & set(one.stems)]
+        alike = [
+            one for one in self.texts if all(map(_PERSON.fullmatch, filter(None, one.column.texts)))
+        ]
+        return [*named, *(one for one in alike if one not in named)]
 
     def text(self, row: int) -> str:
         """The cells of a row, as written."""
@@ -157,8 +168,9 @@ def views(tables: Sequence[DataTable]) -> list[View]:
     """Each table as it is asked."""
     made: list[View] = []
     names: list[str] = []
-    for table in map(_dated, map(_long, tables)):
-        made.append(View(_sql_name(table, names), table))
+    for given in tables:
+        table = _dated(_long(given))
+        made.append(View(_sql_name(table, names), table, len(given)))
         made[-1].fields.extend(Field(made[-1], c, _role(c, table)) for c in table.columns)
     return made
 
@@ -222,13 +234,18 @@ def _long(table: DataTable) -> DataTable:
     periods = list(dict.fromkeys(chain.from_iterable(wide.values())))
     years = [column for column in rest if column.kind == "period"]
     is_bare = any(one.start.year == values.NO_YEAR for one in periods)
-    texts = [column for column in rest if column.kind == "text"]
-    if len(periods) < 2 or not texts or len(texts) + is_bare < len(rest) or len(years) != is_bare:
+    texts = [c for c in rest if c.kind == "text" or _role(c, table) == "key"]
+    if len(periods) < 2 or not texts or len(texts) + len(years) < len(rest):
         return table
+    if years and not (is_bare and len(years) == 1):
+        return table
+    named = {one.start.year: one for one in values.periods(_spaced(table.name))}
+    default = next(iter(named.values())) if len(named) == 1 else None
     size = len(table)
     columns = [_below([column] * len(periods)) for column in texts]
-    dated = [_of_year(one, year) for one in periods for year in (years or texts)[0].cells]
-    columns.append(DataColumn("period", "period", tuple(dated), tuple(map(_label, dated))))
+    of_rows = years[0].cells if years else (default,) * size
+    dated = [_of_year(one, year) for one in periods for year in of_rows]
+    columns.append(DataColumn("period", "period", tuple(dated), tuple(one.label for one in dated)))
     empty = DataColumn("", "number", (None,) * size, ("",) * size)
     for what, each in wide.items():
         below = _below([each.get(one, empty) for one in periods])
@@ -238,15 +255,10 @@ def _long(table: DataTable) -> DataTable:
     return replace(table, columns=tuple(columns), lines=lines, notes=notes)
 
 
-def _of_year(month: Period, year: Cell) -> Period | None:
-    if month.start.year != values.NO_YEAR:
+def _of_year(month: Period, year: Cell) -> Period:
+    if month.start.year != values.NO_YEAR or not isinstance(year, Period):
         return month
-    is_year = isinstance(year, Period)
-    return replace(month, start=month.start.replace(year=year.start.year)) if is_year else None
-
-
-def _label(one: Period | None) -> str:
-    return one.label if one else ""
+    return replace(month, start=month.start.replace(year=year.start.year))
 
 
 def _dated(table: DataTable) -> DataTable:

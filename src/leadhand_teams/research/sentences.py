@@ -21,6 +21,7 @@ _TITLE: Final = re.compile(r"(?:#.*|[A-ZÄÖÜ][^\n.!?,;:|]{2,50})(?=\n\s*(?:[\"
 _SHORT_FORM: Final = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Art|Sec|approx|e\.g|i\.e|etc|vs|Inc|Ltd|Co|[A-Z]|\d{1,2}))\.$"
 )
+_ITEM: Final = re.compile(r"^(?:[-*•| ]+|\d{1,2}[.)]\s+)")
 _MARKS: Final = re.compile(r"\*\*|__|`")
 _TO_READER: Final = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the )*(?:previous|prior|above|other|earlier)\b|"
@@ -65,7 +66,7 @@ def sentences(source: Text) -> Iterator[TextSentence]:
             continue
         title = f"{PurePosixPath(source.name).stem} {source.title}"
         near = " ".join([heading, *plain[max(0, n - 1) : n], *plain[n + 1 : n + 2], title])
-        yield TextSentence(source, text.lstrip("-*•| "), source.ref(at), heading, near)
+        yield TextSentence(source, _ITEM.sub("", text, count=1), source.ref(at), heading, near)
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:

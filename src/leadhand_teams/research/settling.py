@@ -23,6 +23,7 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     if pair and ask.group is None:
         ask.group = pair.field
     named = [one.field for one in ask.named]
+    ask.group = ask.group or (ask.cell if asks(question, "who|whose|whom") else None)
     is_who = asks(question, "who|where")
     is_listed = not asks(question, "who") or ask.group is ask.view.label
     found = (ask.cell, ask.group if is_listed else None)[:: 1 if is_who else -1]
@@ -69,7 +70,8 @@ def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
         ask.measure = next((one for one in fields if one.role == "date"), None)
     is_growth, is_paid = asks(question, "growth"), asks(question, "paying")
     is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
-    if ask.measure or (is_most and ask.is_of_rows):
+    is_of_units = asks(question, "how many <units_of>")
+    if ask.measure or is_of_units or (is_most and ask.is_of_rows):
         return
     found = [one for one in fields if one.role == "measure"]
     money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]

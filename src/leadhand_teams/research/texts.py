@@ -7,146 +7,31 @@ them. What only a neighbour has is a doubt.
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import PurePosixPath
-from typing import Final, NamedTuple
+from typing import Final
 
-from leadhand.tools.files import content_words
 from leadhand_teams.research.grammar import asks, compiled
 from leadhand_teams.research.output import CitedWords, FigureTable, ResearchFinding
+from leadhand_teams.research.queries import TextQuery
 from leadhand_teams.research.sentences import TextSentence, sentences
 from leadhand_teams.research.words import (
     Word,
     alike,
-    listed,
     naming,
     stems_in,
-    stems_of,
     translated,
     words_of,
 )
-from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Text
 
 MAX_SENTENCES: Final = 50_000
 _ENOUGH: Final = 0.55
 """The part of a question's words, by rarity, that a sentence and its surroundings must have."""
-_NAME: Final = re.compile(
-    r"(?:[A-ZÄÖÜ][\w'’.-]*|& )(?: (?:[A-ZÄÖÜ][\w'’.-]*|&|de|van|von|der|of))*"
-)
-_TIMES: Final = frozenset((*values.MONTHS, *listed("weekdays")))
 _LINK: Final = re.compile(r"(?:\s*\b(?:of|for|in|the|a|an|at)\b|\s*[’']s)*\s*")
-
-
-def _dates(text: str) -> list[str]:
-    return [one.text for one in values.dates(text) or values.periods(text)]
-
-
-def _money(text: str) -> list[str]:
-    return [one.text.strip() for one in values.amounts(text) if one.unit not in (None, "%")]
-
-
-def _durations(text: str) -> list[str]:
-    return [one[0] for one in compiled("<duration>").finditer(text)]
-
-
-def _amounts(text: str) -> list[str]:
-    return [one.text.strip() for one in values.amounts(text)] or _durations(text)
-
-
-def _names(text: str) -> list[str]:
-    found = [(one.start(), one[0].rstrip(" .,&")) for one in _NAME.finditer(text)]
-    # A first word alone, initials, days and months are seldom names.
-    return [
-        name
-        for start, name in found
-        if (start > 0 or " " in name)
-        if not (name.isupper() and len(name) < 4) and name.lower() not in _TIMES
-    ]
-
-
-def _nothing(_: str) -> list[str]:
-    return []
-
-
-class Wanted(NamedTuple):
-    """A kind of words that questions ask for."""
-
-    words: str
-    """Of the question, a pattern."""
-    parts: Callable[[str], list[str]]
-    """Those of a sentence."""
-    is_needed: bool = False
-    """Whether a sentence without such is no answer."""
-
-
-WANTED: Final = (
-    Wanted(r"when|(?:which|what) (?:day|date|year)", _dates),
-    Wanted(r"who", _names, is_needed=True),
-    Wanted(r"whom|whose", _names),
-    Wanted(r"how (?:long|soon)", _durations),
-    Wanted(r"how many", _amounts, is_needed=True),
-    Wanted(r"price|fee|rent|<paying>", _money, is_needed=True),
-    Wanted(r"how (?:much|high|large|often|bright)|rate", _amounts),
-    Wanted(r"", _nothing),
-)
-
-
-class _Query:
-    """A question to texts: its words, those that name something, and what it wants."""
-
-    def __init__(self, text: str, words: Sequence[Word], named: Sequence[Word], why: bool) -> None:
-        kept = content_words(" ".join(word.text for word in words))
-        telling = [w for w in words if w.text.lower() in kept and w.stem not in stems_of("empty")]
-        self.text, self.named, self.why = text, named, why
-        self.words = list({word.stem: word for word in (*named, *telling)}.values())
-        self.asked = {word.stem for word in words}
-        many = compiled("how many").search(text)
-        after = (word for word in words if many and word.start > many.end())
-        self.counted = next(after, None)
-        stems = [word.stem for word in words if word.text.lower() in kept]
-        self.pairs = set(pairwise(stems))
-        found = (one for one in WANTED if asks(text, one.words) and not why)
-        self.wanted = next(found, WANTED[-1])
-
-    def fits(self, sentence: str) -> float:
-        """How well a sentence has what is asked for: 0 to 1, a reason of the same turn 1.7."""
-        if not self.why:
-            return 1.0 if self._parts(sentence) else 0.0
-        turns = ("rising", "falling")
-        same_turn = any(asks(self.text, turn) and asks(sentence, turn) for turn in turns)
-        return asks(sentence, "cause") + 0.7 * same_turn
-
-    def value(self, sentence: str) -> str | None:
-        """The part of a sentence that is asked for: that next to the words of the question."""
-        near = [
-            place
-            for word in words_of(sentence)
-            if any(alike(word.stem, one.stem) for one in self.named)
-            for place in (word.start, word.end)
-        ]
-
-        def distance(part: str) -> int:
-            start = sentence.find(part)
-            return min(min(abs(start - at), abs(start + len(part) - at)) for at in near or [0])
-
-        parts = self._parts(sentence)
-        return min(parts, key=distance, default=None) if near or len(parts) < 2 else None
-
-    def _parts(self, sentence: str) -> list[str]:
-        """What it asks for and does not name itself."""
-        found = self.wanted.parts(sentence)
-        found = [one for one in found if set(stems_in(one)) - self.asked]
-        if self.counted is None:
-            return found
-        after = [
-            (one, (*stems_in(one), *stems_in(sentence.partition(one)[2])[:4])) for one in found
-        ]
-        noun = self.counted.stem  # "28 years" are no count of images
-        return [one for one, stems in after if any(alike(noun, other) for other in stems)]
 
 
 @dataclass(slots=True)
@@ -161,6 +46,23 @@ class _Match:
     """Words that only its surroundings have."""
     lacking: list[Word]
     """Named words that are not there at all."""
+
+    def is_enough(self, query: TextQuery) -> bool:
+        """Whether it has so much of the question that it may answer."""
+        share = _ENOUGH / 2 if query.why and query.fits(self.sentence.text) else _ENOUGH
+        has_words = len(self.has) + len(self.near) >= query.enough and (self.has or query.why)
+        return self.weight >= share and bool(has_words)
+
+    def doubts(self, query: TextQuery) -> list[str]:
+        """What a reader should know of it."""
+        doubts = [f"“{word}” is read as “{other}”." for word, other in query.read_as.items()]
+        if query.why and not asks(self.sentence.text, "cause"):
+            doubts.append("The sentence does not say that it is the reason.")
+        near = dict.fromkeys(f"“{word.text}”" for word in self.near if word in query.named)
+        if near:
+            shown = ", ".join(near)
+            doubts.append(f"The sentence itself does not name {shown}; its surroundings do.")
+        return doubts
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -187,47 +89,30 @@ class TextLibrary:
         question: str,
         *,
         about: Sequence[str] = (),
+        after: str = "",
         why: bool = False,
         columns: frozenset[str] = frozenset(),
     ) -> ResearchFinding:
         """The sentence that answers.
 
-        `about` are names that it must have, `columns` stems of columns, which it may lack.
+        `about` are names that it must have, `columns` stems of columns, which it may lack. `after`
+        is a question before, which says what this one is about.
         """
-        singled = [word for name in about for word in words_of(name)]
-        reason = compiled("<why>").search(question) if about else None
-        words = [*words_of(question[reason.end() if reason else 0 :]), *singled]
-        words, read_as = translated(words, self.vocabulary)
-        named = [w for w in naming(words) if w.stem not in columns or self.knows(w.stem)]
-        missing = [w for w in singled or named if not self.knows(w.stem) and not w.is_doing]
-        query = _Query(question, words, [w for w in singled or named if w not in missing], why)
-        if not (query.named and self.sentences) or any(word.is_name for word in missing):
-            return ResearchFinding(not_found=tuple(dict.fromkeys(w.text for w in missing)))
+        query = self._query(question, about=about, after=after, why=why, columns=columns)
+        missing = tuple(dict.fromkeys(word.text for word in query.missing))
+        if not (query.named and self.sentences) or any(word.is_name for word in query.missing):
+            return ResearchFinding(not_found=missing)
         best, *others = self._best_of_each(query, self.texts)
-        lacking = list(dict.fromkeys(w.text for w in best.lacking if not w.is_doing))
-        enough = min(2, len(query.words) + len(missing)) if not why else 0
         if missing and not any(not w.is_name and w in query.named for w in best.has):
-            return ResearchFinding(not_found=tuple(w.text for w in missing))
-        is_known = (
-            best.weight >= _ENOUGH
-            and (best.has or why)
-            and len(best.has) + len(best.near) >= enough
-        )
-        if lacking or not is_known or not _holds_together(query, words, best.sentence):
-            return ResearchFinding(not_found=(" with ".join(lacking),) if lacking else ())
+            return ResearchFinding(not_found=missing)
+        lacking = [w.text for w in best.lacking if w.is_name or not (why or w.is_doing)]
+        if lacking or not best.is_enough(query) or not _holds_together(query, best.sentence):
+            lacking = [" with ".join(dict.fromkeys(lacking))] if lacking else []
+            return ResearchFinding(not_found=tuple(lacking))
         text, value = best.sentence.text, query.value(best.sentence.text)
-        is_named = any(word in query.named for word in best.has)
-        is_topic = value is None and not why and len(best.has) + len(best.near) < 2
-        is_other = why and not is_named and not query.fits(text)
+        is_other = why and not query.fits(text) and not any(w in query.named for w in best.has)
         if is_other or (value is None and query.wanted.is_needed):
             return ResearchFinding()
-        doubts = [f"“{word}” is read as “{other}”." for word, other in read_as.items()]
-        if why and not asks(text, "cause"):
-            doubts.append("The sentence does not say that it is the reason.")
-        if near := dict.fromkeys(f"“{word.text}”" for word in best.near if word in query.named):
-            doubts.append(
-                f"The sentence itself does not name {', '.join(near)}; its surroundings do."
-            )
         differing = tuple(
             f"{best.sentence.ref} has “{value}”, {one.sentence.ref} has “{other}”"
             for one in others[:3]
@@ -235,10 +120,35 @@ class TextLibrary:
             if (other := query.value(one.sentence.text)) and value and other != value
         )
         shown = f"{value}: “{text}”" if value and value != text else f"“{text}”"
-        found = _quoting(shown, value or text, [best.sentence], (*doubts, *differing))
-        if is_topic:  # beside another answer
-            return found.model_copy(update={"kind": "nothing"})
-        return found.model_copy(update={"conflicts": differing, **_left_out(missing)})
+        doubts = (*best.doubts(query), *differing)
+        found = _quoting(shown, value or text, [best.sentence], doubts)
+        if value is None and not why and len(best.has) + len(best.near) < 2:
+            return found.model_copy(update={"kind": "nothing"})  # beside another answer
+        changes = {"kind": "part" if missing else "answer", "not_found": missing}
+        return found.model_copy(update={**changes, "conflicts": differing})
+
+    def _query(
+        self,
+        question: str,
+        *,
+        about: Sequence[str],
+        after: str,
+        why: bool,
+        columns: frozenset[str],
+    ) -> TextQuery:
+        singled = [word for name in about for word in words_of(name)]
+        reason = compiled("<why>").search(question) if about else None
+        words = [*words_of(question[reason.end() if reason else 0 :]), *singled]
+        words, read_as = translated([*words, *naming(words_of(after))], self.vocabulary)
+        every = TextQuery(question, words, naming(words), why)
+        words = [w for w in words if not w.is_doing or self.knows(w.stem)]
+        named = [w for w in naming(words) if w.stem not in columns or self.knows(w.stem)]
+        unknown = [w for w in singled or named if not self.knows(w.stem) and not w.is_doing]
+        missing = [w for w in unknown if w.is_name or not why]
+        query = TextQuery(question, words, [w for w in singled or named if w not in missing], why)
+        query.missing, query.read_as = missing, read_as
+        query.enough = 0 if why else min(2, len(every.words))
+        return query
 
     def compare(self, question: str) -> ResearchFinding:
         """What two or more texts say about the same, side by side."""
@@ -252,11 +162,14 @@ class TextLibrary:
         if not topic and len(chosen) == 2:
             rows = self._differing(chosen, every)
         else:
-            heard = [w for w in words if w in known or (self.knows(w.stem) and w.stem in every)]
-            query = _Query(question, heard, known, why=False)
-            found = self._best_of_each(query, chosen if chosen[1:] else self.texts)
-            fitting = [one for one in found if one.weight >= 0.5 and one.has][:4]
-            rows = [sorted((one.sentence for one in fitting), key=self.sentences.index)]
+            rows: list[list[TextSentence]] = []
+            for part in _topics(question, known):
+                heard = [w for w in words if w in part or (self.knows(w.stem) and w.stem in every)]
+                query = TextQuery(question, heard, part, why=False)
+                found = self._best_of_each(query, chosen if chosen[1:] else self.texts)
+                fitting = [one for one in found if one.weight >= 0.5 and one.has][:4]
+                row = sorted((one.sentence for one in fitting), key=self.sentences.index)
+                rows += [row] if row not in rows else []
         shown = list(chain.from_iterable(rows))
         if len(shown) < 2 or (topic and not known):
             return ResearchFinding()
@@ -287,7 +200,7 @@ class TextLibrary:
             right = [other for other in right if not is_pair or other is not likest]
         return [*rows, *([one] for one in right)][:8]
 
-    def _best_of_each(self, query: _Query, texts: Sequence[Text]) -> list[_Match]:
+    def _best_of_each(self, query: TextQuery, texts: Sequence[Text]) -> list[_Match]:
         """The best sentence of each text, the best first."""
         best: dict[int, _Match] = {}
         for sentence in self.sentences:
@@ -297,7 +210,7 @@ class TextLibrary:
         found = [best[id(one)] for one in texts if id(one) in best]
         return sorted(found, key=lambda match: match.rank, reverse=True)
 
-    def _match(self, one: TextSentence, query: _Query) -> _Match:
+    def _match(self, one: TextSentence, query: TextQuery) -> _Match:
         whole = got = score = 0.0
         made = _Match(one, 0.0, 0.0, [], [], [])
         for word in query.words:
@@ -325,9 +238,9 @@ class TextLibrary:
         return math.log(1 + (len(self.sentences) + 1) / (count + 0.5))
 
 
-def _holds_together(query: _Query, words: Sequence[Word], one: TextSentence) -> bool:
+def _holds_together(query: TextQuery, one: TextSentence) -> bool:
     """Whether a phrase such as “head of Finance” stands together in the sentence."""
-    for first, second in pairwise(naming(words) if asks(query.text, "who") else []):
+    for first, second in pairwise(naming(words_of(query.text)) if asks(query.text, "who") else []):
         if _LINK.fullmatch(query.text[first.end : second.start]):
             places = [
                 [n for n, stem in enumerate(one.stems) if alike(word.stem, stem)]
@@ -341,15 +254,20 @@ def _holds_together(query: _Query, words: Sequence[Word], one: TextSentence) -> 
     return True
 
 
+def _topics(question: str, words: Sequence[Word]) -> list[list[Word]]:
+    """The words of each thing that is compared: those on each side of an `and`."""
+    found: list[list[Word]] = [[]]
+    for before, word in pairwise([None, *words]):
+        if before and word and re.search(r"\band\b", question[before.end : word.start]):
+            found.append([])
+        found[-1] += [word] if word else []
+    return found
+
+
 def _likeness(one: TextSentence, other: TextSentence) -> float:
     """The part of their words that both have."""
     both = set(one.stems) & set(other.stems)
     return len(both) / max(1, len({*one.stems, *other.stems}))
-
-
-def _left_out(missing: Sequence[Word]) -> dict[str, str | tuple[str, ...]]:
-    names = tuple(dict.fromkeys(word.text for word in missing))
-    return {"kind": "part", "not_found": names} if names else {"kind": "answer"}
 
 
 def _quoting(

@@ -138,7 +138,7 @@ def naming(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     before = ""
     for word in words:
-        is_noun = before in listed("articles") or word.text.endswith("ing")
+        is_noun = before in listed("articles") or word.text.lower() in listed("nouns")
         is_verb = _bare(word.text) in _verbs("verbs") and not is_noun
         is_empty = word.stem in stems_of("empty") or word.text.lower() not in carrying
         is_named = not (is_verb or is_empty or word.is_aside)
