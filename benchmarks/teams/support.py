@@ -71,7 +71,8 @@ def manuals() -> None:
     ]
     sections: defaultdict[str, list[DocSection]] = defaultdict(list)
     for row in rows("support_manuals/docs.jsonl.gz"):
-        section = DocSection.model_validate({**row, "ref": row["id"], "path": ()})
+        path = str(row["path"]).split(" > ")[:-1]
+        section = DocSection.model_validate({**row, "ref": row["id"], "path": path})
         sections[str(row["manual"])].append(section)
     for manual, found in sections.items():
         own = [one for one in questions if one.manual == manual]

@@ -83,7 +83,8 @@ def new_code(desk: Desk) -> str:
 def signed_in(page: Page, desk: Desk, path: str = "/") -> None:
     """Open a view as the operator."""
     session = f"{desk.url}/api/v1/session"
-    assert page.context.request.post(session, data={"code": new_code(desk)}).ok
+    code = {"Authorization": f"Bearer {new_code(desk)}"}
+    assert page.context.request.post(session, headers=code).ok
     page.goto(f"{desk.url}{path}")
 
 

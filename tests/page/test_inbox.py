@@ -167,7 +167,7 @@ def test_runs_are_found_by_words_of_their_errors_and_the_address_keeps_the_searc
         search.fill("says so")
         expect(page.locator(".runtable tbody tr")).to_have_count(1)
         expect(search).to_be_focused()
-        expect(page.locator(".runtable")).to_contain_text("found in an error")
+        expect(page.locator(".runtable")).to_contain_text("fail here")
         assert "q=says+so" in page.url
         page.reload()
         expect(page.locator(".runtable tbody tr")).to_have_count(1)

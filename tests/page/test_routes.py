@@ -6,19 +6,17 @@ import httpx2 as httpx
 import pytest
 from fastapi import FastAPI
 
-from leadhand.journal import MemoryJournal
 from leadhand.page import STATIC
 from leadhand.page.routes import router
 from leadhand.serve.guards import Guards
-from leadhand.serve.service import Service
+from leadhand.serve.service import ServiceSettings
 
 
 def client(*, root_path: str = "") -> httpx.AsyncClient:
     """Of the page behind what stands before every route of the service."""
     app = FastAPI()
     app.include_router(router)
-    service = Service(supervisors={}, journal=MemoryJournal())
-    app.add_middleware(Guards, allow_hosts=("desk.example",), service=service)
+    app.add_middleware(Guards, allow_hosts=("desk.example",), settings=ServiceSettings())
     transport = httpx.ASGITransport(app, root_path=root_path)
     return httpx.AsyncClient(transport=transport, base_url="http://desk.example")
 

@@ -87,7 +87,7 @@ def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
             (
                 ("GET", "/api/v1/events", None),
                 ("GET", f"{RUNS}/{run_id}/events", None),
-                ("GET", f"/v1/responses/resp_{run_id}?stream=true", None),
+                ("POST", "/v1/responses", {"model": "gate", "input": "x", "stream": True}),
                 ("POST", "/v1/chat/completions", chat),
             )
         ):
@@ -102,20 +102,19 @@ def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
 
 def test_a_code_is_exchanged_for_a_cookie_once(owned: Desk, browser: httpx2.Client) -> None:
     code = tokens_of(owned).new_code()
-    answer = browser.post(SESSION, json={"code": code})
+    assert code is not None
+    answer = browser.post(SESSION, headers=bearer(code))
     assert answer.status_code == 204
     for word in ("HttpOnly", "SameSite=strict", "Path=/"):
         assert word in answer.headers["set-cookie"]
     assert browser.get(ME).json()["name"] == "operator"
-    assert browser.post(SESSION, json={"code": code}).status_code == 401
-    assert browser.post(SESSION, json={"code": "guessed"}).status_code == 401
+    assert browser.post(SESSION, headers=bearer(code)).status_code == 401
+    assert browser.post(SESSION, headers=bearer("guessed")).status_code == 401
 
 
-def test_a_change_by_cookie_needs_the_csrf_token(
-    owned: Desk, browser: httpx2.Client, home: Path
-) -> None:
+def test_a_change_by_cookie_needs_the_csrf_token(owned: Desk, browser: httpx2.Client) -> None:
     """F33"""
-    browser.post(SESSION, json={"code": tokens_of(owned).new_code()})
+    browser.post(SESSION, headers=bearer(tokens_of(owned).new_code() or ""))
     csrf = browser.get(ME).json()["csrf"]
     for given in ({}, {"X-CSRF-Token": "guessed"}, {"X-CSRF-Token": csrf[:-1]}):
         assert browser.delete(SESSION, headers=given).status_code == 403
@@ -123,19 +122,21 @@ def test_a_change_by_cookie_needs_the_csrf_token(
     assert browser.delete(SESSION, headers={"X-CSRF-Token": csrf}).status_code == 204
     browser.cookies.set("leadhand_session", cookie)
     assert browser.get(ME).status_code == 401, "an ended session counts no more"
-    with serving_desk(home, auth=None) as other:
-        browser.cookies.clear()
-        sent = {"Cookie": f"leadhand_session={cookie}"}
-        assert browser.get(f"{other.url}{ME}", headers=sent).status_code == 401, "in no process"
 
 
-def test_a_changed_cookie_is_none(owned: Desk, browser: httpx2.Client) -> None:
-    browser.post(SESSION, json={"code": tokens_of(owned).new_code()})
+def test_a_cookie_counts_in_every_process_and_a_changed_one_in_none(
+    owned: Desk, browser: httpx2.Client, home: Path
+) -> None:
+    NamedTokens(home / NAMED_FILE).add("ci", tenant="acme", role="requester")
+    browser.post(SESSION, headers=bearer(tokens_of(owned).new_code() or ""))
     cookie = browser.cookies["leadhand_session"]
-    holder, expires_s, nonce, signature = cookie.split(".")
+    with serving_desk(home, auth=None) as elsewhere:
+        sent = {"Cookie": f"leadhand_session={cookie}"}
+        assert elsewhere.client("").get(ME, headers=sent).json()["name"] == "operator"
+    name, expires_s, nonce, signature = cookie.split(".")
     for changed in (
-        f"{holder}.{int(expires_s) + 1}.{nonce}.{signature}",
-        f"{'0' * 64}.{expires_s}.{nonce}.{signature}",
+        f"{name}.{int(expires_s) + 1}.{nonce}.{signature}",
+        f"ci.{expires_s}.{nonce}.{signature}",
         "", "a", "a.b.c.d", "%C3%A9.1.2.3",
     ):  # fmt: skip
         headers = {"Cookie": f"leadhand_session={changed}"}
@@ -143,6 +144,9 @@ def test_a_changed_cookie_is_none(owned: Desk, browser: httpx2.Client) -> None:
             assert other.get(ME, headers=headers).status_code == 401, changed
 
 
-def test_a_service_with_its_own_auth_has_no_sessions(desk: Desk) -> None:
+def test_a_service_with_its_own_auth_has_no_sessions_and_asks_for_no_token(desk: Desk) -> None:
+    refused = desk.client("").get(ME)
+    assert refused.status_code == 401
+    assert "can't tell who sends" in refused.json()["detail"]
     assert desk.client().post(SESSION).status_code == 409
     assert desk.client().get(ME).json()["csrf"] is None

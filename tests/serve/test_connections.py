@@ -177,14 +177,14 @@ def test_one_principal_follows_a_limited_number_of_streams(tmp_path: Path) -> No
             assert "retry" in next(lines)
             refused = desk.client("ann").get(path)
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
-            response = f"/v1/responses/resp_{run_id}"
-            assert desk.client("ann").get(response, params={"stream": True}).status_code == 429
+            asks = {"model": "gate", "input": "x", "stream": True}
+            assert desk.client("ann").post("/v1/responses", json=asks).status_code == 429
             chat = {"model": "gate", "messages": [{"role": "user", "content": "x"}], "stream": True}
             assert desk.client("ann").post("/v1/chat/completions", json=chat).status_code == 429
             with desk.client("olga").stream("GET", path) as others:
                 assert others.status_code == 200
         wait_until(lambda: not desk.app.state.service.streams)
-        with desk.client("ann").stream("GET", response, params={"stream": True}) as first:
+        with desk.client("ann").stream("POST", "/v1/responses", json=asks) as first:
             lines = first.iter_lines()
             assert "response.created" in next(lines)
             assert desk.client("ann").get(path).status_code == 429

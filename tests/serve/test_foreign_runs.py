@@ -33,7 +33,6 @@ OTHERS = {
 PLAN = {"goal": "g", "tasks": [{"id": "t1", "worker": "clerk", "intent": "i"}]}
 REPLY: dict[str, object] = {"question": "t1", "verdict": "answered", "text": "blue"}
 BODIES: Mapping[str, object] = {
-    "POST /api/v1/session": {"code": "guessed"},
     "POST /api/v1/runs": {"team": "desk", "request": "mine", "after": "{run}"},
     "POST /api/v1/runs/{run_id}/replies": {"replies": [REPLY], "seen": 1},
     "POST /api/v1/runs/{run_id}/cancel": {"reason": "mine"},
@@ -43,7 +42,6 @@ BODIES: Mapping[str, object] = {
     "POST /api/v1/plans": {"team": "desk", "request": "mine"},
     "POST /api/v1/plans/check": {"team": "desk", "plan": PLAN},
     "POST /api/v1/teams/{name}/sample": {},
-    "POST /api/v1/teams/{name}/workers/{worker}/try": {"request": "mine"},
     "POST /v1/chat/completions": {
         "model": "desk",
         "messages": [{"role": "user", "content": "mine"}],

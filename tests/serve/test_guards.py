@@ -91,7 +91,7 @@ def exchange(desk: Desk, request: bytes) -> bytes:
 
 
 POST = (
-    b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     b"Authorization: Bearer ann\r\nContent-Type: application/json\r\n"
 )
 
@@ -132,7 +132,7 @@ def test_a_body_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["/api/v1/runs", "/api/v1/plans", "/v1/responses", "/mcp"])
 def test_the_body_of_an_unknown_caller_is_not_read(path: str, desk: Desk) -> None:
     """It never comes, and the answer does."""
-    head = POST.replace(b"/api/v1/session", path.encode()).replace(b"Bearer ann", b"Bearer nobody")
+    head = POST.replace(b"/api/v1/runs", path.encode()).replace(b"Bearer ann", b"Bearer nobody")
     answer = exchange(desk, head + b"Content-Length: 3000000\r\n\r\n")
     assert b" 401 " in answer.partition(b"\r\n")[0]
 

@@ -89,7 +89,7 @@ async def test_a_team_names_its_last_evaluation_and_lists_have_other_teams_but_n
         assert desk.client("ann").get("/api/v1/teams/desk").json()["evaluation"] is None
 
 
-def test_a_team_says_who_is_in_it_and_a_worker_can_be_tried_alone(desk: Desk) -> None:
+def test_a_team_says_who_is_in_it_and_what_it_did(desk: Desk) -> None:
     listed = desk.client("ann").get("/api/v1/teams").json()
     assert [(one["name"], len(one["workers"]), one["model"]) for one in listed] == [
         ("desk", 1, None), ("gate", 1, None),
@@ -101,13 +101,6 @@ def test_a_team_says_who_is_in_it_and_a_worker_can_be_tried_alone(desk: Desk) ->
     assert [run["run_id"] for run in team["runs"]] == [run_id]
     assert desk.client("bob").get("/api/v1/teams/desk").json()["runs"] == []
     assert desk.client("ann").get("/api/v1/teams/none").status_code == 404
-    url = "/api/v1/teams/desk/workers/clerk/try"
-    assert desk.client("ann").post(url, json={"request": "say one"}).status_code == 403
-    tried = desk.client("olga").post(url, json={"request": "say one"})
-    assert tried.status_code == 202
-    desk.client("olga").get(tried.json()["links"]["events"])
-    shown = desk.client("olga").get(tried.json()["links"]["self"]).json()
-    assert [(one["id"], one["status"]) for one in shown["tasks"]] == [("clerk", "completed")]
     assert desk.client("ann").post("/api/v1/teams/desk/sample").status_code == 404
 
 

@@ -1,7 +1,7 @@
 """The handle of a run: watches it, waits for it, replies to it, stops and resumes it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
@@ -38,6 +38,11 @@ class Run(Generic[C, Out_co]):
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether this supervisor works on it now: it is stored, and not deleted meanwhile."""
+        return self.id in self._host.held
 
     async def view(self) -> RunView:
         """The run as it is now."""
@@ -86,6 +91,12 @@ class Run(Generic[C, Out_co]):
         """
         return self._host.readers.events(
             self.id, after_seq=after_seq, deltas=deltas, work=self._work
+        )
+
+    def batches(self, *, after_seq: int = 0) -> "AsyncGenerator[Sequence[Event | TextDelta]]":
+        """As `events` with `deltas`, those together that are there at the same time."""
+        return self._host.readers.batches(
+            self.id, after_seq=after_seq, deltas=True, work=self._work
         )
 
     async def reply(

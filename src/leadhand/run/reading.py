@@ -26,6 +26,8 @@ from leadhand.state.fold import TaskState
 COMMIT_S = 60.0
 MAX_TEXTS = 1_000
 """Pieces of text that wait for a slow reader; more are dropped."""
+MAX_BEGUN, MAX_BEGINNING = 300, 30
+"""Of how many runs the first events are at hand, and how many."""
 MAX_EVENTS = 1_000
 """The newest events that wait for a slow reader; it reads those before from the journal."""
 
@@ -85,11 +87,22 @@ class Readers:
         self._held = held
         self._callers = callers
         self._news: dict[str, list[News]] = {}
+        self._begun: dict[str, list[Event]] = {}
+        """All events of runs that began a short time ago: many are followed from then on, and
+        reading the journal takes a thread, and a turn of a busy loop."""
         self._closed = False
 
     def __call__(self, event: Event) -> None:
         for news in self._news.get(event.run_id, ()):
             news.add(event)
+        if event.seq == 1:
+            self._begun[event.run_id] = []
+            if len(self._begun) > MAX_BEGUN:
+                del self._begun[next(iter(self._begun))]
+        if (begun := self._begun.get(event.run_id)) is not None:
+            begun.append(event)
+            if len(begun) > MAX_BEGINNING:
+                del self._begun[event.run_id]
 
     def text_listener(self, run_id: str) -> TextListener | None:
         """Passes on what the models of a run write; `None` if no one reads that."""
@@ -116,7 +129,23 @@ class Readers:
         deltas: bool = False,
         work: asyncio.Future[Answer] | None = None,
     ) -> AsyncGenerator[Event | TextDelta]:
-        """The events of a run after `after_seq`, each once it is stored, until the run is finished.
+        """One after the other, what `batches` gives."""
+        found = self.batches(run_id, after_seq=after_seq, deltas=deltas, work=work)
+        async with contextlib.aclosing(found):
+            async for batch in found:
+                for event in batch:
+                    yield event
+
+    async def batches(
+        self,
+        run_id: str,
+        *,
+        after_seq: int = 0,
+        deltas: bool = False,
+        work: asyncio.Future[Answer] | None = None,
+    ) -> AsyncGenerator[Sequence[Event | TextDelta]]:
+        """The events of a run after `after_seq`, once they are stored, until the run is finished;
+        those together that are there at the same time.
 
         With `deltas` also what models write here. The journal is polled for runs of other
         processes. Raises `InputError`, what `work` raises, and `RunInterrupted` after `close`.
@@ -128,17 +157,21 @@ class Readers:
                 work.add_done_callback(lambda _: news.wake())
             seq = min(after_seq, await self._journal.last_seq(run_id)) if after_seq else 0
             finished = False
-            # The event before is read too: it may be the end.
-            found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))
+            found = [*self._begun.get(run_id, ())] if run_id in self._held else ()
+            if not found:  # the event before is read too: it may be the end
+                found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))
             if run_id in self._held and not await self._is_stored(run_id):
                 found = ()
+            batch: list[Event | TextDelta] = []
             while True:
                 for event in found:
                     if event.seq >= seq:
                         finished = isinstance(event, RunFinished) and not event.within
                     if event.seq > seq:
                         seq = event.seq
-                        yield event
+                        batch.append(event)
+                if batch:
+                    yield batch
                 if finished:
                     return
                 failed = work is not None and work.done() and not work.cancelled()
@@ -147,8 +180,7 @@ class Readers:
                 if self._closed:
                     raise RunInterrupted(run_id)
                 found = await self._next(run_id, seq, news)
-                for text in news.texts():
-                    yield text
+                batch = [*news.texts()]
                 if failed and not found and work is not None and (error := work.exception()):
                     raise error
 

@@ -32,8 +32,8 @@ from leadhand.serve.principals import Authenticate, Current
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, Service, ServiceSettings, service_of
 
-PARTS = (authentication, figures, runs, teams, events, questions, page, openai_api)
-"""Every module of routes has a router."""
+PARTS = (events, runs, questions, openai_api, teams, authentication, figures, page)
+"""Every module of routes has a router; those come first that are called most."""
 
 
 def app(
@@ -66,7 +66,7 @@ def app(
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.metrics, api.state.feed = figures.ServiceMetrics(service), events.Feed(service)
-    api.add_middleware(Guards, allow_hosts=allow_hosts, service=service)
+    api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
     for part in PARTS:
         api.include_router(part.router)

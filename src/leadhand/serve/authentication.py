@@ -1,7 +1,7 @@
 """Who sends a request, by a token or a browser's cookie; and the routes of sessions.
 
-A browser exchanges a one-time code or a token for a cookie, which is signed and not stored, so that
-every process with the key knows it. That its user has ended it is stored beside the key.
+A browser exchanges a one-time code or a token for a cookie. It is not stored but signed with the
+digest of the token, so that every process that knows the token knows its cookies.
 """
 
 import hmac
@@ -36,8 +36,8 @@ router = APIRouter(prefix="/api/v1", tags=["session"])
 class BrowserSession(NamedTuple):
     """What a cookie says, whose signature is right."""
 
-    holder: str
-    """Whose session it is: the digest of the token that was exchanged."""
+    digest: str
+    """Of the token that was exchanged."""
     expires_s: float
     csrf: str
     """Random; no other site can read it, so that it also proves where a request comes from."""
@@ -51,18 +51,25 @@ class TokenAuthentication:
         self._named = named
         self._codes = dict[str, float]()
         """Until when each counts, for the operator."""
+        self._ended = dict[str, float]()
+        """Sessions that their users ended, and when they would have expired."""
 
-    def __call__(self, request: Request) -> Principal | None:
-        if token := bearer_of(request):
-            return self.principal_of(digest_of(token), request)
-        session = self.session_of(request)
-        if session is None:
-            return None
-        given = request.headers.get(CSRF_HEADER, "").encode()
-        is_csrf = hmac.compare_digest(given, session.csrf.encode())
-        if request.method not in _SAFE and not is_csrf:
-            raise HttpProblem(403, f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me")
-        return self.principal_of(session.holder, request)
+    def __call__(self, request: Request) -> Principal:
+        """Raises `HttpProblem` 401, and 403 without the CSRF token."""
+        token, session = bearer_of(request), None
+        if token is None and (session := self.session_of(request)) is not None:
+            given = request.headers.get(CSRF_HEADER, "").encode()
+            is_csrf = hmac.compare_digest(given, session.csrf.encode())
+            if request.method not in _SAFE and not is_csrf:
+                why = f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me"
+                raise HttpProblem(403, why)
+        digest = digest_of(token) if token else session and session.digest
+        principal = self.principal_of(digest, request) if digest else None
+        if principal is None:
+            unknown = "this token is not known, revoked or expired"
+            why = unknown if digest else "send a token as `Authorization: Bearer`"
+            raise HttpProblem(401, why, headers={"WWW-Authenticate": "Bearer"})
+        return principal
 
     def principal_of(self, digest: str, request: Request) -> Principal | None:
         """Whose token it is, while it counts."""
@@ -81,38 +88,39 @@ class TokenAuthentication:
         self._codes[code] = time.time() + CODE_LASTS_S
         return code
 
-    def cookie_for(self, request: Request, code: str | None) -> str | None:
-        """A cookie for a one-time code, or without one for the request's token."""
-        token = bearer_of(request)
-        holder = digest_of(token) if token else None
-        if code is not None:
-            holder = self._operator if time.time() < self._codes.pop(code, 0) else None
-        if holder is None or self.principal_of(holder, request) is None:
+    def cookie_for(self, request: Request) -> str | None:
+        """A cookie for the request's token, which may be a one-time code."""
+        token = bearer_of(request) or ""
+        by_code = time.time() < self._codes.pop(token, 0)
+        digest = self._operator if by_code and self._operator else digest_of(token)
+        if (principal := self.principal_of(digest, request)) is None:
             return None
-        said = f"{holder}.{int(time.time()) + LASTS_S}.{secrets.token_hex(16)}"
-        return f"{said}.{self._signature(said)}"
+        name = "" if principal is OPERATOR else principal.name
+        said = f"{name}.{int(time.time()) + LASTS_S}.{secrets.token_hex(16)}"
+        return f"{said}.{_signature(said, digest)}"
 
     def session_of(self, request: Request) -> BrowserSession | None:
         """None if the cookie was not signed here, has expired or was ended."""
-        if not (cookie := request.cookies.get(COOKIE)):
+        said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
+        name = said.rpartition(".")[0].rpartition(".")[0]
+        digest = self._named.digest_of(name) if name else self._operator
+        if digest is None or not hmac.compare_digest(
+            signature.encode(), _signature(said, digest).encode()
+        ):
             return None
-        said, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode(), self._signature(said).encode()):
-            return None
-        holder, expires_s, csrf = said.split(".")
-        expired = time.time() >= int(expires_s) or csrf in self._named.content.ended
-        return None if expired else BrowserSession(holder, int(expires_s), csrf)
+        _, expires_s, csrf = said.rsplit(".", 2)
+        expired = time.time() >= int(expires_s) or csrf in self._ended
+        return None if expired else BrowserSession(digest, int(expires_s), csrf)
 
     def end(self, session: BrowserSession) -> None:
-        """Raises `HttpProblem` if that can't be stored."""
-        try:
-            self._named.end_session(session.csrf, until_s=session.expires_s)
-        except OSError:
-            why = "this service can't write its file of tokens: revoke the token of the session"
-            raise HttpProblem(409, why) from None
+        """In this process."""
+        now_s = time.time()
+        self._ended = {one: until for one, until in self._ended.items() if until > now_s}
+        self._ended[session.csrf] = session.expires_s
 
-    def _signature(self, text: str) -> str:
-        return hmac.digest(self._named.key, text.encode(), "sha256").hex()
+
+def _signature(text: str, digest: str) -> str:
+    return hmac.digest(digest.encode(), text.encode(), "sha256").hex()
 
 
 def token_authentication(home: str | Path | None) -> TokenAuthentication:
@@ -138,11 +146,6 @@ class Me(BaseModel):
     teams: list[str]
 
 
-class NewSession(BaseModel):
-    code: str
-    """The one-time code of the link that the program has printed."""
-
-
 @router.get("/me")
 async def read_me(request: Request, caller: Calling) -> Me:
     tokens, principal = _tokens_of(request), caller.principal
@@ -158,12 +161,12 @@ async def read_me(request: Request, caller: Calling) -> Me:
 
 
 @router.post("/session", status_code=204)
-async def start_session(request: Request, new: NewSession | None = None) -> Response:
-    """Exchange a one-time code, or a token, for a cookie."""
+async def start_session(request: Request) -> Response:
+    """Exchange a token, or the one-time code of the program's link in its place, for a cookie."""
     tokens = _tokens_of(request)
     if tokens is None:
         raise HttpProblem(409, "this service has its own way to sign in")
-    cookie = tokens.cookie_for(request, new.code if new else None)
+    cookie = tokens.cookie_for(request)
     if cookie is None:
         raise HttpProblem(401, "the code or token does not count, or no more")
     response, secure = Response(status_code=204), request.url.scheme == "https"

@@ -9,7 +9,7 @@ import datetime as dt
 import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import yaml
 from pydantic import Field, FiniteFloat, JsonValue
@@ -27,32 +27,18 @@ from leadhand.run.gaps import without_gaps
 from leadhand.run.questions import questions_asked
 from leadhand.serve.run_records import RunRecord
 from leadhand.state.fold import RunState
+from leadhand.trace.overview import Document, attempt_facts, run_facts, task_facts
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 
-Document = dict[str, JsonValue]
 MAX_MESSAGE = 300
-SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
 _PRIVATE = dict[str, Any](cost_usd=None, input_tokens=0, output_tokens=0, origin={})
 
 
-class RunEntry(RunSummary):
-    """A run in a list."""
-
-    waited_s: float | None = None
-    """How long its first open question has waited."""
-    found_in: str | None = None
-    """Where a search found its words: `request`, `answer` or `error`."""
-
-
 class RunList(Record):
-    runs: tuple[RunEntry, ...]
+    runs: tuple[RunSummary, ...]
     next: str | None
     """The cursor of the next page; null if there is none."""
-    searched: int | None = None
-    """How many runs a search has looked at; null without one."""
-    complete: bool = True
-    """Whether these are all runs that fit, up to the page's end: false if a search was cut off."""
 
 
 class AttemptEntry(Record):
@@ -69,7 +55,7 @@ class AttemptEntry(Record):
     waits: tuple[tuple[float, float], ...]
     """From when to when its model calls waited: for rates, for the budget, after a refusal."""
     message: str | None = None
-    """Why it did not complete, its first 300 characters."""
+    """Why it did not complete, or why its result is doubted: the first 300 characters."""
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -116,13 +102,6 @@ class AnswerDocument(Answer[object]):
     text, the output, how it ended, and which tasks have gaps."""
 
 
-class UsedBy(Usage):
-    """What models were used for, and what it cost."""
-
-    by: Literal["role", "worker", "model"]
-    name: str
-
-
 class OpenQuestion(Question):
     """A question to a person. A principal who may not see it gets its id, task and times alone."""
 
@@ -150,8 +129,6 @@ class RunDocument(Record):
     """When the last event was, as the times of tasks: the time in which no process works is out."""
     seq: int
     """Of the last event in it."""
-    partial: bool
-    """Whether `tasks` has only those that changed since `since_seq`."""
     answer: AnswerDocument | None
     """Of a run that waits: what there is so far."""
     answer_html: str
@@ -167,75 +144,52 @@ class RunDocument(Record):
     people: tuple[QuestionHistory, ...] = ()
     workers: tuple[PlannedWorker, ...] = ()
     """Those that were made for the plan."""
-    used: tuple[UsedBy, ...] = ()
+    used_by_role: Mapping[str, Usage] = {}
+    """What models were used for, and what it cost."""
+    used_by_worker: Mapping[str, Usage] = {}
+    used_by_model: Mapping[str, Usage] = {}
 
 
-def run_entry(run: RunSummary, *, operator: bool, found_in: str | None = None) -> RunEntry:
-    shown: dict[str, Any] = {**dict(run), "found_in": found_in}
-    if run.asked_at is not None:
-        shown["waited_s"] = (dt.datetime.now(dt.UTC) - run.asked_at).total_seconds()
-    return RunEntry(**(shown if operator else {**shown, **_PRIVATE}))
+def run_entry(run: RunSummary, *, operator: bool) -> RunSummary:
+    """A run in a list."""
+    return run if operator else run.model_copy(update=_PRIVATE)
 
 
-def run_document(
-    record: RunRecord, *, held: bool, operator: bool, replies: bool, since_seq: int = 0
-) -> Document:
+def run_document(record: RunRecord, *, held: bool, operator: bool, replies: bool) -> Document:
     """`held`: whether a process works on it; `replies`: whether the principal may reply."""
-    history, state = record.history, record.history.state
+    history, state = record.history, record.state
     answer, plan = state.answer or state.waiting, state.plan or state.proposed
-    partial = 0 < since_seq <= record.seq
     shown = None if answer is None else seen_answer(answer, operator=operator)
-    out: Document = {
-        "run_id": state.run_id,
-        "status": history.run_status(held=held),
-        "team": state.team,
-        "engine": answer.engine if answer is not None else state.engine,
-        "request": state.request,
-        "after": (state.after[0].run_id or None) if state.after else None,
-        "started_at": _plain(history.started_at),
-        "updated_at": _plain(record.updated_at),
+    facts, html = run_facts(history, held=held), ""
+    if answer is not None and shown is not None:
+        facts |= {"engine": answer.engine, "gaps": _plain(answer.gaps)}
+        # The document has the gaps and the contact apart.
+        html = _html(without_gaps(shown.answer, answer.gaps, contact=answer.contact))
+    more: Document = {
+        "updated_at": _plain(record.last.at),
         "elapsed_s": history.last_s,
-        "seq": record.seq,
-        "partial": partial,
+        "seq": record.last.seq,
         "answer": shown and shown.model_dump(mode="json", exclude={"tasks"}),
-        "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
+        "answer_html": html,
         "questions": _plain([*run_questions(state, seen=operator or replies, replies=replies)]),
-        "tasks": [
-            row
-            for row in _tasks(history, "", {*history.critical_path}, operator=operator)
-            if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
-        ],
-        "plans": _plain(history.plans),
-        "gaps": _plain(answer.gaps if answer is not None else ()),
-        "conflicts": _plain(history.conflicts),
-        "metrics": _plain(history.metrics),
+        "tasks": [*_tasks(history, "", {*history.critical_path}, operator=operator)],
         "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
         "cost_usd": state.usage.cost_usd,
-        "notices": _plain(history.notices),
-        "people": _plain(history.questions),
         "workers": _plain(plan.workers if plan is not None else ()),
-        "used": [
-            {"by": by, "name": name, **usage.model_dump(mode="json")}
-            for by in ("role", "worker", "model")
-            for name, usage in history.usage_by(by).items()
-        ],
     }
-    return _seen(RunDocument, out, operator=operator)
+    return _seen(RunDocument, facts | more, operator=operator)
 
 
-def _seen(kind: type[Record], out: Document, *, operator: bool) -> Document:
-    return out if operator else out | _defaults(kind)
+def _seen(kind: type[Record], facts: Document, *, operator: bool) -> Document:
+    """The facts that it has; the defaults are for others than operators."""
+    shown = {name: facts[name] for name in kind.model_fields if name in facts}
+    return shown if operator else shown | _defaults(kind)
 
 
 @functools.cache
 def _defaults(kind: type[Record]) -> Document:
     fields = kind.model_fields.items()
     return {name: _plain(field.default) for name, field in fields if not field.is_required()}
-
-
-def _text(answer: Answer, shown: Answer) -> str:
-    """The text without its gaps and the contact, which the document has apart."""
-    return without_gaps(shown.answer, answer.gaps, contact=answer.contact)
 
 
 # Most of the time that a run of thousands of tasks takes, and an answer does not change.
@@ -269,44 +223,15 @@ def _tasks(
 
 
 def task_entry(history: RunHistory, task: TaskHistory, parent: str, *, operator: bool) -> Document:
-    facts = history.task_state(task.id)
-    out: Document = {
-        "id": task.id,
-        "path": f"{parent}/{task.id}" if parent else task.id,
-        "parent": parent or None,
-        "worker": facts.worker,
-        "status": history.task_status(task.id),
-        "depends_on": list(facts.task.depends_on),
-        "part_of": task.part_of,
-        "round": facts.round or None,
-        "started_s": facts.started_s,
-        "finished_s": facts.finished_s,
-        "busy_s": facts.busy_s,
-        "attempts": [attempt_entry(one, operator=operator) for one in task.attempts],
-        "critical": False,
-        "intent": facts.task.intent,
-        "error": task.dropped or facts.why,
-        **{name: getattr(facts.usage, name) for name in SPENT},
-    }
-    return _seen(TaskEntry, out, operator=operator)
+    path = f"{parent}/{task.id}" if parent else task.id
+    place: Document = {"path": path, "parent": parent or None, "critical": False}
+    place |= {"attempts": [attempt_entry(one, operator=operator) for one in task.attempts]}
+    return _seen(TaskEntry, task_facts(history, task) | place, operator=operator)
 
 
 def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
-    worked_s = attempt.worked_s
-    out: Document = {
-        "attempt": attempt.number,
-        "worker": attempt.worker,
-        "started_s": attempt.started_s,
-        "ended_s": attempt.ended_s,
-        "end": attempt.end,
-        "kind": attempt.kind or None,
-        "waited_s": None if worked_s is None else max(attempt.took_s - worked_s, 0.0),
-        "waits": [list(one) for one in attempt.waits],
-        "message": None if attempt.end == "completed" else attempt.message[:MAX_MESSAGE],
-        **{name: getattr(attempt.usage, name) for name in SPENT},
-        "model": attempt.model,
-    }
-    return _seen(AttemptEntry, out, operator=operator)
+    facts = attempt_facts(attempt) | {"message": attempt.message[:MAX_MESSAGE]}
+    return _seen(AttemptEntry, facts, operator=operator)
 
 
 def run_questions(state: RunState, *, seen: bool, replies: bool) -> Iterator[OpenQuestion]:

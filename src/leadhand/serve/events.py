@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated
 
@@ -18,7 +18,6 @@ from leadhand import events
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
 from leadhand.events import Event, RunFinished, TextDelta, public
-from leadhand.ports import Journal
 from leadhand.run.handle import Run
 from leadhand.serve.service import Calling, Service, ServiceCaller
 
@@ -31,8 +30,6 @@ RETRY = "retry: 1000\n\n"
 POLL_S = 0.5
 MAX_LISTED = 200
 """Of the latest runs, in which changes by other processes are noticed."""
-MAX_UNREAD = 1_000
-"""Messages of all runs that wait for a reader."""
 _STREAM = {
     "description": "Server-sent events: `id` is the event's `seq`, `event` its type, `data` the "
     "event as JSON; `text_delta`, without id, while a model writes; `end` when the run is over.",
@@ -55,25 +52,28 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = self.raw_headers
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        ends = asyncio.timeout(None)
         with self._caller.streaming():
-            writing = asyncio.create_task(self._write(send))
-            parts = (
-                writing,
-                asyncio.create_task(self._beat(send)),
-                asyncio.create_task(disconnected(receive)),
-            )
+            parts = [
+                asyncio.create_task(self._end_after(part, ends))
+                for part in (partial(self._beat, send), partial(disconnected, receive))
+            ]
             try:
-                await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+                async with ends:
+                    await self._write(send)
+            except TimeoutError:
+                if not ends.expired():
+                    return  # it takes nothing
             finally:
                 for part in parts:
                     part.cancel()
                 await asyncio.gather(*parts, return_exceptions=True)
-        error = None if writing.cancelled() else writing.exception()
-        if isinstance(error, TimeoutError):
-            return  # it takes nothing
-        if error is not None:
-            raise error
         await _send(send, "", more=False)
+
+    async def _end_after(self, part: Callable[[], Awaitable[None]], ends: asyncio.Timeout) -> None:
+        with suppress(TimeoutError):
+            await part()
+        ends.reschedule(asyncio.get_running_loop().time())
 
     async def _write(self, send: Send) -> None:
         async with aclosing(self._messages) as messages:
@@ -142,30 +142,25 @@ async def follow_run(
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> Response:
     """The events of a run from the beginning, or after a given one, until it is over."""
-    known = await caller.visible(run_id)
     after = after_seq if last_event_id is None else last_event_id
-    if after and await _is_over(caller.service.journal, run_id, after):
+    run = await (caller.visible(run_id) if after else caller.followed(run_id))
+    if 0 < run.last.seq <= after and ends(run.last):
         return Response(status_code=204, headers={"cache-control": "no-store"})
     caller.check_streams()
-    return EventStream(_messages(caller.service.handle(known), after, caller), caller)
-
-
-async def _is_over(journal: Journal, run_id: str, after: int) -> bool:
-    """Whether the run has ended, with no event after that one."""
-    last = await journal.last_seq(run_id)
-    found = await journal.events(run_id, after_seq=last - 1) if 0 < last <= after else ()
-    return bool(found) and ends(found[-1])
+    return EventStream(_messages(caller.service.handle(run), after, caller), caller)
 
 
 async def _messages(run: Run, after: int, caller: ServiceCaller) -> AsyncGenerator[str]:
     """A shutdown ends them, or a journal that can't be read: the client connects again."""
-    yield RETRY
+    parts = [RETRY]
     with suppress(LeadhandError):
-        async with aclosing(run.events(after_seq=after, deltas=True)) as found:
-            async for event in found:
-                yield message_of(event, operator=caller.is_operator)
-                if ends(event):
-                    yield message("end", {"run_id": run.id})
+        async with aclosing(run.batches(after_seq=after)) as found:
+            async for batch in found:
+                parts += [message_of(event, operator=caller.is_operator) for event in batch]
+                if ends(batch[-1]):
+                    parts.append(message("end", {"run_id": run.id}))
+                yield "".join(parts)
+                parts = []
 
 
 # Of all runs
@@ -183,30 +178,41 @@ async def follow_all(request: Request, caller: Calling) -> Response:
     return EventStream(feed.follow(caller), caller)
 
 
-@dataclass(slots=True, eq=False)
-class _Reader:
-    caller: ServiceCaller
-    queue: asyncio.Queue[str]
-    is_slow: bool = False
-    """Whether it has lost a message: its stream ends, and it comes again."""
+Origin = Mapping[str, JsonValue]
 
-    def put(self, text: str) -> None:
-        try:
-            if text:
-                self.queue.put_nowait(text)
-        except asyncio.QueueFull:
-            self.is_slow = True
+
+@dataclass(slots=True, eq=False)
+class _Look:
+    """A look into the journal, and the one after it."""
+
+    found: Sequence[tuple[Event | RunSummary, Origin]] = ()
+    """What is new: events, and runs whose entry in the list has changed; and whose they are."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    next: "_Look | None" = None
+
+    def text(self, caller: ServiceCaller) -> str:
+        """What the caller may see of it. Changes also tell those who only answer questions that
+        there may be new ones."""
+        principal, shown = caller.principal, list[str]()
+        for one, origin in self.found:
+            sees = principal.may_see(origin)
+            if isinstance(one, RunSummary) and (sees or principal.rules(origin, "approver")):
+                fields = {"run_id", "team", "status", "questions"}
+                shown.append(message("run_changed", one.model_dump(mode="json", include=fields)))
+            elif sees and not isinstance(one, RunSummary):
+                operator = caller.is_operator
+                shown.append(message_of(one, operator=operator, run_id=one.run_id))
+        return "".join(shown)
 
 
 class Feed:
-    """Reads the journal for new events, once for all readers, while there are any."""
+    """Looks for new events, once for all readers, while there are any."""
 
     def __init__(self, service: Service) -> None:
-        self._service = service
-        self._readers: list[_Reader] = []
-        self._polling: asyncio.Task[None] | None = None
-        self._looked = asyncio.Event()
-        self._listed: dict[str, RunSummary] = {}
+        self._service, self._readers = service, 0
+        self._looking: asyncio.Task[None] | None = None
+        self._now = _Look()
+        self._listed: dict[str, RunSummary] | None = None
         self._seqs: dict[str, int] = {}
         """The last event of each run that was read."""
         self._touched: dict[str, int] = {}
@@ -215,78 +221,61 @@ class Feed:
             one.add_listener(self._hear)
 
     def _hear(self, event: Event) -> None:
-        if self._polling is not None:
+        if self._looking is not None:
             self._touched.setdefault(event.run_id, event.seq - 1)
 
     async def follow(self, caller: ServiceCaller) -> AsyncGenerator[str]:
         """What `caller` may see from now on, until the service is told to stop."""
-        reader = _Reader(caller, asyncio.Queue(MAX_UNREAD))
         yield RETRY
-        self._readers.append(reader)
-        if self._polling is None:
-            self._polling = asyncio.create_task(self._poll())
+        self._readers += 1
+        if self._looking is None:
+            self._listed, self._now = None, _Look()
+            self._looking = asyncio.create_task(self._look_on())
+        look: _Look | None = self._now
         try:
-            await self._looked.wait()
+            await self._now.ended.wait()
             yield message("ready", {})
-            while not (self._service.draining.is_set() or reader.is_slow):
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_S):
-                        text = await reader.queue.get()
-                    yield text
+            while (look := look.next) is not None:
+                await look.ended.wait()
+                yield look.text(caller)
         finally:
-            self._readers.remove(reader)
+            self._readers -= 1
             if not self._readers:
-                self._polling.cancel()
-                self._polling = None
-                self._looked.clear()
+                self._looking.cancel()
+                self._looking = None
                 self._touched.clear()
 
-    async def _poll(self) -> None:
-        while True:
+    async def _look_on(self) -> None:
+        while not self._service.draining.is_set():
             with suppress(LeadhandError):  # the journal may be back the next time
-                await self._look()
-                self._looked.set()
+                self._now.found = await self._new()
+                last, self._now = self._now, _Look()
+                last.next = self._now
+                last.ended.set()
             await asyncio.sleep(POLL_S)
+        self._now.ended.set()
 
-    async def _look(self) -> None:
-        """Report what has changed in the list, and the new events."""
+    async def _new(self) -> Sequence[tuple[Event | RunSummary, Origin]]:
+        """Events since the last look, and the runs in the list that have changed; none the first
+        time."""
         service, known = self._service, self._listed
-        runs = await service.journal.runs(
+        journal, records = service.journal, service.records
+        runs = await journal.runs(
             limit=MAX_LISTED, where=lambda run: run.team in service.supervisors
         )
         self._listed = {run.run_id: run for run in runs}
-        if not self._looked.is_set():
-            self._seqs = {id: await service.journal.last_seq(id) for id in self._listed}
-            return
-        changed = [run for run in reversed(runs) if run != known.get(run.run_id)]
-        touched = [self._touched.popitem() for _ in range(len(self._touched))]
-        after = {run.run_id: 0 for run in changed} | dict(touched) | self._seqs
-        for run_id in dict.fromkeys([*(id for id, _ in touched), *(run.run_id for run in changed)]):
-            await service.journal.commit(run_id)
-            self._seqs[run_id] = await self._put_events(run_id, after[run_id])
-        for run in changed:
-            self._put_changed(run)
-        kept = {*self._listed, *(id for id, _ in touched)}
-        self._seqs = {id: seq for id, seq in self._seqs.items() if id in kept}
-
-    async def _put_events(self, run_id: str, after: int) -> int:
-        """The last event that there is."""
-        known = await self._service.stored(run_id)
         if known is None:
-            return after
-        for event in await self._service.journal.events(run_id, after_seq=after):
-            after = event.seq
-            show = partial(message_of, event, run_id=run_id)
-            for reader in self._readers:
-                if reader.caller.principal.may_see(known.origin):
-                    reader.put(show(operator=reader.caller.is_operator))
-        return after
-
-    def _put_changed(self, run: RunSummary) -> None:
-        """Also to those who only answer questions: there may be new ones."""
-        fields = {"run_id", "team", "status", "questions"}
-        text = message("run_changed", run.model_dump(mode="json", include=fields))
-        for reader in self._readers:
-            principal = reader.caller.principal
-            if principal.may_see(run.origin) or principal.rules(run.origin, "approver"):
-                reader.put(text)
+            self._seqs = {id: await journal.last_seq(id) for id in self._listed}
+            return ()
+        changed = [run for run in reversed(runs) if run != known.get(run.run_id)]
+        touched = dict(self._touched.popitem() for _ in range(len(self._touched)))
+        seqs = {run.run_id: 0 for run in changed} | touched | self._seqs
+        found: list[tuple[Event | RunSummary, Origin]] = []
+        for run_id in dict.fromkeys([*touched, *(run.run_id for run in changed)]):
+            await journal.commit(run_id)
+            record = records.known(run_id) or await records.read(run_id)
+            for event in await journal.events(run_id, after_seq=seqs[run_id]) if record else ():
+                seqs[run_id] = event.seq
+                found.append((event, record.state.origin if record else {}))
+        self._seqs = {id: seqs[id] for id in seqs if id in self._listed or id in touched}
+        return [*found, *((run, run.origin) for run in changed)]

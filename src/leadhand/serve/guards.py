@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leadhand.serve.principals import CALLER, authenticated
-from leadhand.serve.problems import HttpProblem, problem_response, stopping
-from leadhand.serve.service import DRAINING_S, Service
+from leadhand.serve.problems import HttpProblem, problem_response
+from leadhand.serve.service import ServiceSettings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -34,9 +34,7 @@ HEADERS = {
 WITH_FILES = "/api/v1/runs"
 """The route that takes files."""
 FOR_ALL = "/api/v1/session"
-"""The route that takes a body from callers who are not known yet."""
-MAX_UNKNOWN_BYTES = 10_000
-"""Of such a body."""
+"""The route for callers who are not known yet; it reads no body."""
 
 _log = logging.getLogger("leadhand")
 
@@ -44,10 +42,12 @@ _log = logging.getLogger("leadhand")
 class Guards:
     """Middleware: what it refuses reaches no route, and what fails is a problem too."""
 
-    def __init__(self, app: ASGIApp, *, allow_hosts: Collection[str], service: Service) -> None:
+    def __init__(
+        self, app: ASGIApp, *, allow_hosts: Collection[str], settings: ServiceSettings
+    ) -> None:
         self._app = app
         self._allowed = frozenset(one.lower() for one in allow_hosts)
-        self._service, self._settings = service, service.settings
+        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -119,32 +119,22 @@ class Guards:
     def _limit(self, path: str, headers: Headers) -> int:
         """Only the route that takes files reads a larger body: others have it in memory."""
         is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
-        if path == FOR_ALL:
-            return min(MAX_UNKNOWN_BYTES, self._settings.max_body_bytes)
         takes_files = is_form and path == WITH_FILES
         return self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
 
     def _limited(self, receive: Receive, limit: int) -> Receive:
-        """`receive`, which raises `HttpProblem` for a body that is too long, or does not come, also
-        because the service stops."""
-        read, ended, service = 0, False, self._service
+        """`receive`, which raises `HttpProblem` for a body that is too long, or does not come."""
+        read, ended, patience_s = 0, False, self._settings.body_s
 
         async def limited() -> Message:
             nonlocal read, ended
             if ended:  # what comes now is the end of the connection, whenever that is
                 return await receive()
-            patience_s = DRAINING_S if service.draining.is_set() else service.settings.body_s
-            waiting = asyncio.timeout(patience_s)
             try:
-                async with waiting:
-                    service.reading.add(waiting)
+                async with asyncio.timeout(patience_s):
                     message = await receive()
             except TimeoutError:
-                if service.draining.is_set():
-                    raise stopping() from None
                 raise HttpProblem(408, f"no more of the body came for {patience_s:g} s") from None
-            finally:
-                service.reading.discard(waiting)
             read += len(message.get("body", b""))
             ended = not message.get("more_body", False)
             if read > limit:

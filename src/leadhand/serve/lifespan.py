@@ -13,7 +13,7 @@ from types import FrameType
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
 from leadhand.run.service import erase
-from leadhand.serve.service import DRAINING_S, UNKEPT, Service
+from leadhand.serve.service import UNKEPT, Service
 
 FINISHED = ("complete", "partial", "failed", "cancelled")
 UNKEPT_BY = "store: false"
@@ -51,9 +51,6 @@ async def serving(service: Service) -> AsyncGenerator[None]:
 async def drain(service: Service) -> None:
     """Refuse new runs, give those under way the grace, interrupt the others, and end streams."""
     service.draining.set()
-    for reading in service.reading:
-        if not reading.expired():
-            reading.reschedule(asyncio.get_running_loop().time() + DRAINING_S)
     every = service.supervisors.values()
     await asyncio.gather(*(one.shutdown(grace_s=service.settings.grace_s) for one in every))
     service.drained.set()
@@ -104,12 +101,12 @@ def _is_old(last: dt.datetime, mark: str, run: RunSummary) -> bool:
 async def erase_unkept(service: Service, run_id: str) -> None:
     """Erase a run that was not to be stored, as its answer was given, unless it waits for a person.
     What fails is left to `prune`."""
+    known = service.records.known(run_id)
+    if known is not None and UNKEPT not in known.state.origin:
+        return
     try:
-        known = await service.stored(run_id)
-        if known is None or UNKEPT not in known.origin:
-            return
-        record = await service.records.read(run_id)
-        if record is None or record.history.state.answer is None:
+        run = await service.records.read(run_id)
+        if run is None or UNKEPT not in run.state.origin or run.state.answer is None:
             return
         for pause_s in _HELD_S:
             if await service.journal.holder(run_id) is None:

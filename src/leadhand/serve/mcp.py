@@ -118,10 +118,10 @@ def _caller(ctx: Call) -> ServiceCaller:
 
 async def _opened(run_id: str, ctx: Call) -> Opened:
     caller = _caller(ctx)
-    known, service = await caller.visible(run_id), caller.service
-    run, seq = service.handle(known), await service.journal.last_seq(run_id)
-    approves = service.supervisor(known.team).team.requester_approves
-    return Opened(caller, run, await run.view(), seq, caller.may_reply(known), approves)
+    record, service = await caller.visible(run_id), caller.service
+    run, state = service.handle(record), record.state
+    approves = service.supervisor(state.team).team.requester_approves
+    return Opened(caller, run, await run.view(), record.last.seq, caller.may_reply(state), approves)
 
 
 def _words(question: Question) -> str:

@@ -1,6 +1,5 @@
 """Starts runs: what a client may ask for, with files, and the same request sent twice."""
 
-import asyncio
 import hashlib
 import os.path
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,18 +27,15 @@ from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import (
     UNKEPT,
     AnySupervisor,
-    KnownRun,
-    Service,
     ServiceCaller,
     ServiceSettings,
+    no_such_run,
 )
 from leadhand.state.fold import RunState
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
 RequestText = Annotated[str, Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")]
-_STORED_S = (0.05,) * 200
-"""How often it is looked whether another request with the same key has stored its run."""
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Deadline = Annotated[FiniteFloat, Field(gt=0, le=MAX_DEADLINE_S)]
@@ -96,9 +92,12 @@ class AcceptedRun(BaseModel):
 
 
 async def accepted(caller: ServiceCaller, run_id: str, team: str) -> AcceptedRun:
-    held = await caller.service.journal.holder(run_id) is not None  # before its end is read
-    history = (await caller.record(run_id)).history
-    status, url = "running" if held else history.run_status(held=False), f"/api/v1/runs/{run_id}"
+    service, url = caller.service, f"/api/v1/runs/{run_id}"
+    held = service.supervisor(team).handle(run_id).is_under_way  # before its end is read
+    held = held or await service.journal.holder(run_id) is not None
+    if (run := await service.records.read(run_id)) is None:
+        raise no_such_run(run_id)
+    status = "running" if held else run.history.run_status(held=False)
     links = {"self": url, "events": f"{url}/events"}
     return AcceptedRun(run_id=run_id, team=team, status=status, links=links)
 
@@ -125,25 +124,23 @@ async def start(
     if new.plan is not None:
         await _check_plan(caller, new.plan, new)
     files = dict(uploads or {})
-    if before is not None and before.uploads:
-        files = await kept_files(service.journal, before.run_id) | files
-    origin, digest, run_id = {**(kept or {}), **origin_of(principal)}, "", None
+    if before is not None and before.state.uploads:
+        files = await kept_files(service.journal, before.state.run_id) | files
+    origin, run_id = {**(kept or {}), **origin_of(principal)}, None
     if not new.store:
         origin[UNKEPT] = True
     if key is not None:
-        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
-        said = [one.model_dump(mode="json") for one in earlier]
-        digest = digest_of([new.model_dump(mode="json"), hashes, *said, kept])
-        origin["idempotency"] = digest
+        origin["idempotency"] = digest_of(new.model_dump(mode="json"))
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
     approve: Sequence[Occasion] | None = new.approve
     if approve is not None and not caller.is_operator:
         approve = (*approve, *supervisor.approve)  # others only add to what the service asks
     try:
-        run = await supervisor.start(
+        return await supervisor.start(
             new.request,
             run_id=run_id,
+            if_exists="error" if key is None else "join",
             plan=new.plan,
             after=new.after,
             earlier=earlier,
@@ -155,24 +152,8 @@ async def start(
             origin=origin,
             context=principal.context,
         )
-        service.remember(KnownRun(run.id, new.team, origin, tuple(files)))
-        return run
-    except RunExists:
-        if run_id is None:
-            raise
-        return await _started_before(service, run_id, digest)
-
-
-async def _started_before(service: Service, run_id: str, digest: str) -> Run[Any, object]:
-    """The run that another request with the same key has started, or is starting. Raises
-    `HttpProblem`."""
-    for pause_s in _STORED_S:
-        if (known := await service.stored(run_id)) is not None:
-            if known.origin.get("idempotency") == digest:
-                return service.handle(known)
-            break
-        await asyncio.sleep(pause_s)
-    raise HttpProblem(422, "this Idempotency-Key was sent with another request")
+    except RunExists as error:
+        raise HttpProblem(422, "this Idempotency-Key was sent with another request") from error
 
 
 async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
@@ -181,7 +162,7 @@ async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
         raise HttpProblem(403, "a plan of your own is for the role operator")
     before: tuple[EarlierRun, ...] = ()
     if new.after is not None:
-        before = earlier_runs((await caller.record(new.after)).history.state)
+        before = earlier_runs((await caller.visible(new.after)).state)
     team = caller.service.supervisor(new.team).team
     check_own_plan(plan, team, PlanRequest(new.request, after=before))
     if foreign := [*foreign_files(plan, caller.principal, RunState())]:

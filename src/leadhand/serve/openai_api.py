@@ -2,7 +2,6 @@
 one may follow."""
 
 import asyncio
-import datetime as dt
 import json
 import logging
 import time
@@ -11,16 +10,15 @@ from contextlib import suppress
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.summary import RunView
-from leadhand.errors import LeadhandError
+from leadhand.errors import InputError, LeadhandError
 from leadhand.serve import openai_requests as requests
 from leadhand.serve import turns
 from leadhand.serve.events import EventStream
 from leadhand.serve.problems import HttpProblem, openai_error, problem_of
+from leadhand.serve.run_records import RunRecord
 from leadhand.serve.service import Calling, ServiceCaller
 
 OpenAIDocument = turns.OpenAIDocument
@@ -96,7 +94,7 @@ class _Completion:
 
     def __init__(self, turn: turns.ClientTurn, body: requests.ChatRequest) -> None:
         self._turn = turn
-        self._with_usage = body.stream_options is not None and body.stream_options.include_usage
+        self._with_usage = bool((body.stream_options or {}).get("include_usage"))
         self._head: OpenAIDocument = {
             "id": f"chatcmpl-{turn.run.id}",
             "created": int(time.time()),
@@ -172,89 +170,60 @@ async def create(
     before = body.previous_response_id
     after = None if before is None else (await _stored(caller, before)).turn.run.id
     turn = await requests.begin(caller, body, after=after)
-    known, now = await caller.visible(turn.run.id), dt.datetime.now(dt.UTC)
-    view = RunView(
-        run_id=known.run_id,
-        status="running",
-        team=known.team,
-        request="",
-        origin=dict(known.origin),
-        after=after,
-        started_at=now,
-        updated_at=now,
-    )
-    response = RunResponse(turn, view)
+    response = RunResponse(turn, await caller.visible(turn.run.id))
     if body.background and not body.stream:
         return response.document(None)
     return await _said(response, turn, request, stream=body.stream)
 
 
-@router.get("/responses/{response_id}", response_model=None)
-async def retrieve(
-    response_id: str, caller: Calling, stream: bool = False, starting_after: int | None = None
-) -> OpenAIDocument | Response:
-    """A response as it is now, or with `stream` from its beginning; `starting_after` is refused."""
-    response = await _stored(caller, response_id)
-    if not stream:
-        return response.now()
-    if starting_after is not None:
-        raise requests.unsupported("starting_after", "a stream begins at the beginning")
-    caller.check_streams()
-    return EventStream(response.turn.stream(response.messages), caller)
+@router.get("/responses/{response_id}")
+async def retrieve(response_id: str, caller: Calling, stream: bool = False) -> OpenAIDocument:
+    """A response as it is now."""
+    if stream:
+        raise requests.unsupported("stream", "a response streams only to the client that made it")
+    return await (await _stored(caller, response_id)).now()
 
 
 @router.post("/responses/{response_id}/cancel")
 async def cancel(response_id: str, caller: Calling) -> OpenAIDocument:
-    response = await _stored(caller, response_id)
-    if response.view.status != "cancelled":
-        await response.turn.run.cancel("cancelled by its client")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CANCEL_S):
-                await response.turn.run.answer()
-    return (await _stored(caller, response_id)).now()
-
-
-@router.delete("/responses/{response_id}")
-async def delete(response_id: str, caller: Calling) -> OpenAIDocument:
-    view = (await _stored(caller, response_id)).view
-    await caller.service.supervisor(view.team).delete(view.run_id, by=caller.principal.name)
-    return {"id": response_id, "object": "response", "deleted": True}
+    run = (await _stored(caller, response_id)).turn.run
+    with suppress(InputError, TimeoutError):  # it has ended
+        await run.cancel("cancelled by its client")
+        async with asyncio.timeout(CANCEL_S):
+            await run.answer()
+    return await (await _stored(caller, response_id)).now()
 
 
 async def _stored(caller: ServiceCaller, response_id: str) -> "RunResponse":
     """One that the principal may see. Raises `HttpProblem` 404."""
     if not response_id.startswith(PREFIX):
         raise HttpProblem(404, f"there is no response {response_id!r:.200}")
-    run = caller.service.handle(await caller.visible(response_id.removeprefix(PREFIX)))
-    view = await run.view()
-    asked = _asked(view)
-    as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
-    return RunResponse(turns.ClientTurn(caller, run, as_output, background, stored=True), view)
-
-
-def _asked(view: RunView) -> dict[str, JsonValue]:
-    kept = view.origin.get(requests.ORIGIN)
-    return kept if isinstance(kept, dict) else {}
+    record = await caller.visible(response_id.removeprefix(PREFIX))
+    asked = record.state.origin.get(requests.ORIGIN)
+    given = {**asked} if isinstance(asked, dict) else {}
+    as_output, background = bool(given.get("as_output")), bool(given.get("background"))
+    run = caller.service.handle(record)
+    return RunResponse(turns.ClientTurn(caller, run, as_output, background), record)
 
 
 class RunResponse:
     """The response that a run is, for a principal: a document, or the events of a stream."""
 
-    def __init__(self, turn: turns.ClientTurn, view: RunView) -> None:
-        self.turn, self.view = turn, view
+    def __init__(self, turn: turns.ClientTurn, record: RunRecord) -> None:
+        self.turn, self._record, state = turn, record, record.state
+        began, after = record.history.started_at, state.after[0].run_id if state.after else ""
         self._head: OpenAIDocument = {
-            "id": f"{PREFIX}{view.run_id}",
+            "id": f"{PREFIX}{state.run_id}",
             "object": "response",
-            "created_at": int(view.started_at.timestamp()),
-            "model": view.team,
+            "created_at": int(began.timestamp()) if began else 0,
+            "model": state.team,
             "status": "in_progress",
             "background": turn.background,
             "error": None,
             "incomplete_details": None,
-            "metadata": _asked(view).get("metadata") or {},
             "output": [],
             "parallel_tool_calls": False,
-            "previous_response_id": f"{PREFIX}{view.after}" if view.after else None,
+            "previous_response_id": f"{PREFIX}{after}" if after else None,
             "text": {"format": {"type": "json_object" if turn.as_output else "text"}},
             "tool_choice": "none",
             "tools": [],
@@ -262,14 +231,15 @@ class RunResponse:
         }
         self._sent, self._writes = 0, False
 
-    def now(self) -> OpenAIDocument:
-        answer, status = self.view.answer, self.view.status
-        return self.document(None if status in ("running", "interrupted") else answer)
+    async def now(self) -> OpenAIDocument:
+        state, journal = self._record.state, self.turn.caller.service.journal
+        works = state.answer is None and await journal.holder(state.run_id) is not None
+        return self.document(None if works else state.answer or state.waiting)
 
     def document(self, answer: Answer | None) -> OpenAIDocument:
         """With an answer, or what there is while the run waits for a person; None: not yet."""
         if answer is None:
-            return {**self._head, "leadhand": {"run_id": self.view.run_id}}
+            return {**self._head, "leadhand": {"run_id": self.turn.run.id}}
         usage = {**turns.used(answer, "input", "output"), **_DETAILS}
         out = {**self._head, "leadhand": turns.about(answer), "usage": usage}
         if (content := self._content(answer)) is not None:
@@ -290,7 +260,7 @@ class RunResponse:
         return out
 
     def _message(self, status: str, *content: OpenAIDocument) -> OpenAIDocument:
-        head: OpenAIDocument = {"id": f"msg_{self.view.run_id}", "type": "message"}
+        head: OpenAIDocument = {"id": f"msg_{self.turn.run.id}", "type": "message"}
         return {**head, "role": "assistant", "status": status, "content": [*content]}
 
     def _content(self, answer: Answer) -> OpenAIDocument | None:
@@ -325,7 +295,7 @@ class RunResponse:
 
     def _event_in(self, kind: str, **fields: object) -> str:
         """About what the message says."""
-        place = {"item_id": f"msg_{self.view.run_id}", "output_index": 0, "content_index": 0}
+        place = {"item_id": f"msg_{self.turn.run.id}", "output_index": 0, "content_index": 0}
         return self._event(kind, **place, **fields)
 
     def _begin_message(self, content: OpenAIDocument) -> Iterator[str]:

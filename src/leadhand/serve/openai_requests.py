@@ -20,7 +20,7 @@ TEXTS = ("text", "input_text", "output_text")
 # What only says how a model writes or how a provider bills has no meaning for a team.
 _IGNORED = """
 frequency_penalty include logit_bias max_completion_tokens max_output_tokens max_tokens
-parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_retention reasoning
+metadata parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_retention reasoning
 reasoning_effort safety_identifier seed service_tier stream_options temperature top_p truncation
 user verbosity
 """
@@ -68,13 +68,8 @@ class ClientRequest(BaseModel, extra="allow"):
     stream: bool = False
     store: bool | None = None
     """False: the run is erased once its answer was given, whole."""
-    metadata: dict[str, str] | None = Field(default=None, max_length=16)
     progress: bool = False
     """Whether a stream says how far the run is. Not of OpenAI."""
-
-
-class StreamOptions(BaseModel):
-    include_usage: bool = False
 
 
 class ChatRequest(ClientRequest):
@@ -82,7 +77,7 @@ class ChatRequest(ClientRequest):
 
     messages: list[ClientMessage] = Field(min_length=1, max_length=10_000)
     """The last one is the request; those before it are context, as data."""
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, JsonValue] | None = None
     response_format: Format | None = None
     """The team's own type, or text."""
 
@@ -135,7 +130,7 @@ async def begin(
             raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
     team, messages, background = team_named(caller.service, body.model), body.messages, False
     if isinstance(body, ChatRequest):
-        if body.stream_options is not None and not body.stream:
+        if body.stream_options and not body.stream:
             raise unsupported("stream_options", "it is for streams")
         request = _request(messages, "messages")
         as_output = _wants_output(body.response_format, team, "response_format")
@@ -145,7 +140,6 @@ async def begin(
         request, background = _request(messages, "input"), body.background
         as_output = _wants_output(body.text and body.text.format, team, "text.format")
     said: dict[str, JsonValue] = {"as_output": as_output, "background": background}
-    said |= {"metadata": {**(body.metadata or {})}}
     run = await start(
         caller,
         NewRun(team=team.name, request=request, after=after, store=body.store is not False),

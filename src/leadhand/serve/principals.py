@@ -76,11 +76,8 @@ async def authenticated(request: Request) -> Principal:
     found = auth(request)
     principal = await found if inspect.isawaitable(found) else found
     if principal is None:
-        asked = {"WWW-Authenticate": "Bearer"}
-        sent = request.headers.get("authorization", "").lower().startswith("bearer ")
-        unknown = "this token is not known, revoked or expired"
-        why = unknown if sent else "send a token as `Authorization: Bearer`"
-        raise HttpProblem(401, why, headers=asked)
+        why = "this service can't tell who sends the request; its operator says what proves it"
+        raise HttpProblem(401, why, headers={"WWW-Authenticate": "Bearer"})
     return principal
 
 

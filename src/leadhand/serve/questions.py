@@ -89,8 +89,8 @@ async def list_questions(caller: Calling) -> Inbox:
         if record is not None:
             async with record.reading:
                 about: dict[str, Any] = {"run_id": run.run_id, "team": run.team}
-                about |= {"request": record.history.state.request, "seq": record.seq}
-                asked = run_questions(record.history.state, seen=True, replies=True)
+                about |= {"request": record.state.request, "seq": record.last.seq}
+                asked = run_questions(record.state, seen=True, replies=True)
                 found += [InboxQuestion(**dict(one), **about) for one in asked]
     return Inbox(questions=sorted(found, key=lambda one: one.asked_at))
 
@@ -135,15 +135,14 @@ async def _replies_to(
 ) -> tuple[str, list[Reply]]:
     """The team of a run, and the replies to its questions. Raises `HttpProblem`."""
     principal, service = caller.principal, caller.service
-    known = await service.stored(run_id)
-    if known is None or not (
-        principal.may_see(known.origin) or principal.rules(known.origin, "approver")
+    run = await service.records.read(run_id)
+    if run is None or not (
+        principal.may_see(run.state.origin) or principal.rules(run.state.origin, "approver")
     ):
         raise no_such_run(run_id)
-    team = service.supervisor(known.team).team
-    if not caller.may_reply(known):
+    if not caller.may_reply(run.state):
         raise HttpProblem(403, "another person has to answer the questions of this run")
-    log = await service.journal.events(run_id)
+    team, log = service.supervisor(run.state.team).team, await service.journal.events(run_id)
     state = StoredRun.of(run_id, log).state
     places = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
     at, last = dt.datetime.now(dt.UTC), {task_id: id for id, task_id in places.items()}
@@ -152,7 +151,7 @@ async def _replies_to(
     replies: dict[str, Reply] = {}
     for one in given:
         if one.question not in places:
-            if not now and not principal.may_see(known.origin):
+            if not now and not principal.may_see(state.origin):
                 raise no_such_run(run_id)
             raise HttpProblem(422, f"run {run_id!r} has no question {one.question!r:.50}")
         if one.verdict == "answered" and not one.text.strip() and not one.calls:
@@ -172,7 +171,7 @@ async def _replies_to(
             raise HttpProblem(409, f"run {run_id!r} has a newer question: read it first")
         if one.plan is not None:
             check_sound(one.plan, team, state, principal)
-    return known.team, [*replies.values()]
+    return state.team, [*replies.values()]
 
 
 # Plans

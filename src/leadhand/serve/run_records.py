@@ -1,33 +1,23 @@
 """Runs as they were read from the journal, kept so that only new events are read again."""
 
 import asyncio
-import datetime as dt
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from leadhand.contracts import events
-from leadhand.contracts.events import Event
+from leadhand.contracts.events import Event, RunStarted
 from leadhand.ports import Journal
+from leadhand.run.stored import RUN_ID
+from leadhand.state.fold import RunState
 from leadhand.trace.run_history import RunHistory
 
 R = TypeVar("R")
 
-MAX_KEPT_EVENTS = 60_000
+MAX_KEPT_RUNS, MAX_KEPT_EVENTS = 500, 60_000
 """Of all runs together; the run that was read last is kept whatever its size."""
 MAX_INLINE = 200
 """Events of a run that is read and shown at once; of a larger one, in a thread."""
-_REPLANS = (
-    events.PlanAccepted,
-    events.PlanAmended,
-    events.RoundDecided,
-    events.RunFinished,
-    events.RunResumed,
-    events.RunWaiting,
-    events.TaskPlanned,
-    events.TaskSplit,
-)
 
 
 async def within(function: Callable[..., R], *args: object, size: int) -> R:
@@ -39,29 +29,26 @@ async def within(function: Callable[..., R], *args: object, size: int) -> R:
 
 @dataclass(slots=True, eq=False)
 class RunRecord:
-    """A run up to the event `seq`, and what its history does not say of its events."""
+    """A run up to its event `last`."""
 
+    last: Event
     history: RunHistory = field(default_factory=RunHistory)
-    seq: int = 0
-    updated_at: dt.datetime | None = None
-    changed: dict[str, int] = field(default_factory=dict[str, int])
-    """The last event of each task; those of a nested run are events of the task around it."""
-    replanned: int = 0
-    """The last event that may have changed any task."""
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def state(self) -> RunState:
+        return self.history.state
+
+    @classmethod
+    def of(cls, log: Sequence[Event]) -> "RunRecord":
+        record = cls(log[0])
+        record.add(log)
+        return record
 
     def add(self, new: Sequence[Event]) -> None:
         for event in new:
             self.history.add(event)
-            self.seq, self.updated_at = event.seq, event.at
-            task_id: str | None = getattr(event, "task_id", None)
-            if event.within or task_id is not None:
-                self.changed[event.within[0] if event.within else task_id or ""] = event.seq
-            if isinstance(event, _REPLANS) and not event.within:
-                self.replanned = event.seq
-
-    def changed_since(self, task_id: str, seq: int) -> bool:
-        return self.replanned > seq or self.changed.get(task_id, 0) > seq
+            self.last = event
 
 
 class RunRecords:
@@ -71,16 +58,26 @@ class RunRecords:
         self._journal = journal
         self._kept: OrderedDict[str, RunRecord] = OrderedDict()
 
+    def known(self, run_id: str) -> RunRecord | None:
+        """The run as it was when it was read last, if it was."""
+        return self._kept.get(run_id)
+
     async def read(self, run_id: str) -> RunRecord | None:
         """The run as it is now; `None` if there is no such run."""
-        record = self._kept.get(run_id) or RunRecord()
-        async with record.reading:
-            new = await self._journal.events(run_id, after_seq=max(record.seq - 1, 0))
-            if not new or (record.seq and not _follows(record, new[0])):
-                # It was deleted, and there may be another one by its id.
-                self.forget(run_id)
-                return await self.read(run_id) if new or record.seq else None
-            await within(record.add, new[1:] if record.seq else new, size=len(new))
+        if (record := self._kept.get(run_id)) is None:
+            log = await self._journal.events(run_id) if RUN_ID.fullmatch(run_id) else ()
+            if not log or not isinstance(log[0], RunStarted):
+                return None
+            record = await within(RunRecord.of, log, size=len(log))
+        else:
+            async with record.reading:
+                last = record.last
+                log = await self._journal.events(run_id, after_seq=last.seq - 1)
+                if not log or (log[0].seq, log[0].at) != (last.seq, last.at):
+                    # It was deleted, and there may be another one by its id.
+                    self.forget(run_id)
+                    return await self.read(run_id)
+                await within(record.add, log[1:], size=len(log))
         self._keep(run_id, record)
         return record
 
@@ -90,9 +87,8 @@ class RunRecords:
     def _keep(self, run_id: str, record: RunRecord) -> None:
         self._kept[run_id] = record
         self._kept.move_to_end(run_id)
-        while len(self._kept) > 1 and sum(one.seq for one in self._kept.values()) > MAX_KEPT_EVENTS:
+        while len(self._kept) > MAX_KEPT_RUNS or (
+            len(self._kept) > 1
+            and sum(one.last.seq for one in self._kept.values()) > MAX_KEPT_EVENTS
+        ):
             self._kept.popitem(last=False)
-
-
-def _follows(record: RunRecord, last_known: Event) -> bool:
-    return (last_known.seq, last_known.at) == (record.seq, record.updated_at)

@@ -4,8 +4,7 @@ import asyncio
 import json
 import mimetypes
 import re
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
@@ -15,7 +14,7 @@ from pydantic_core import to_json
 
 from leadhand.contracts import events
 from leadhand.contracts.events import Event
-from leadhand.contracts.summary import RunFilter, RunStatus, RunSummary
+from leadhand.contracts.summary import RunStatus, RunSummary
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
@@ -36,9 +35,9 @@ from leadhand.serve.new_runs import (
     start,
 )
 from leadhand.serve.problems import SHOWN, HttpProblem, problem_of
-from leadhand.serve.run_records import within
+from leadhand.serve.run_records import RunRecord, within
 from leadhand.serve.service import Calling, ServiceCaller
-from leadhand.serve.task_documents import shortened, task_document, value_at
+from leadhand.serve.task_documents import shortened, task_document
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -53,10 +52,6 @@ STARTS: dict[str, Any] = {
 }
 """Of routes that start a run."""
 MAX_LISTED = 200
-MAX_SEARCHED = 2_000
-SEARCH_S = 3.0
-"""How many runs one request searches at most, and how long."""
-_PAGE = 50
 _SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A report is a file of its own: it has no part in the service's origin."""
 
@@ -115,7 +110,7 @@ async def follow_up(
     run_id: str, body: RequestAlone, caller: Calling, key: Key = None, prefer: Prefer = None
 ) -> Response:
     """Start a run that follows another one, which has an answer: it may use what that one found."""
-    team = (await caller.visible(run_id)).team
+    team = (await caller.visible(run_id)).state.team
     run = await start(caller, NewRun(team=team, after=run_id, **body.model_dump()), key=key)
     return await started(caller, run, team, prefer)
 
@@ -146,11 +141,7 @@ async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None
 
 @router.get("/runs")
 async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> documents.RunList:
-    """The runs that the caller may see, the latest first.
-
-    A search looks at a limited number of runs; `searched` says at how many, and `complete` whether
-    there may be more on the `next` page.
-    """
+    """The runs that the caller may see, the latest first. A search looks at as many as `limit`."""
     if wanted.cursor is not None:
         await caller.visible(wanted.cursor)
 
@@ -160,114 +151,84 @@ async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> 
         shown = served and run.origin.get("command") != ORIGIN["command"]
         return shown and caller.principal.may_see(run.origin) and wanted.fits(run)
 
-    if words := wanted.q.lower().split():
-        return await _searched(caller, wanted, words, where)
-    limit, journal = wanted.limit, caller.service.journal
+    limit, journal, operator = wanted.limit, caller.service.journal, caller.is_operator
     found = await journal.runs(limit=limit + 1, cursor=wanted.cursor, where=where)
-    page = tuple(documents.run_entry(run, operator=caller.is_operator) for run in found[:limit])
-    return documents.RunList(runs=page, next=page[-1].run_id if len(found) > limit else None)
+    page, words = found[:limit], wanted.q.lower().split()
+    if words:
+        logs = {run.run_id: await journal.events(run.run_id) for run in page}
+        page = [run for run in page if _has(words, logs[run.run_id], operator=operator)]
+    runs = tuple(documents.run_entry(run, operator=operator) for run in page)
+    return documents.RunList(runs=runs, next=found[limit - 1].run_id if found[limit:] else None)
 
 
-async def _searched(
-    caller: ServiceCaller, wanted: WantedRuns, words: Sequence[str], where: RunFilter
-) -> documents.RunList:
-    journal, operator = caller.service.journal, caller.is_operator
-    found: list[documents.RunEntry] = []
-    searched, cursor, ends_s = 0, wanted.cursor, time.monotonic() + SEARCH_S
-    while True:
-        page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
-        for run in page:
-            cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
-            if cut_off or len(found) == wanted.limit:
-                return documents.RunList(
-                    runs=tuple(found), next=cursor, searched=searched, complete=not cut_off
-                )
-            searched, cursor = searched + 1, run.run_id
-            if place := place_of(words, await journal.events(run.run_id), operator=operator):
-                found.append(documents.run_entry(run, operator=operator, found_in=place))
-        if len(page) < _PAGE:
-            return documents.RunList(runs=tuple(found), next=None, searched=searched)
-
-
-def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
-    """Where the first of `words`, in lower case, is, if all of them are in the run; pure."""
-    texts = {"request": "", "answer": "", "error": ""}
+def _has(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> bool:
+    """Whether all `words`, in lower case, are in what a run was asked, answered or failed by."""
+    texts: list[object] = []
     for event in log:
         match event:
             case events.RunStarted(within=()):
-                texts["request"] = event.request.lower()
+                texts.append(event.request)
             case (
                 events.RunFinished(within=(), answer=answer)
                 | events.RunWaiting(within=(), answer=answer)
             ):
                 shown = [answer.answer, answer.output] if operator else public(event)["answer"]
-                texts["answer"] = json.dumps(shown, ensure_ascii=False).lower()
+                texts.append(shown)
             case events.TaskFailed(within=()) | events.TaskEscalated(within=()) if operator:
-                texts["error"] += f"{event.message.lower()}\n"
+                texts.append(event.message)
             case _:
                 pass
-    if not all(any(word in text for text in texts.values()) for word in words):
-        return None
-    return next(place for place, text in texts.items() if words[0] in text)
+    text = json.dumps(texts, ensure_ascii=False).lower()
+    return all(word in text for word in words)
 
 
 @router.get("/runs/{run_id}", response_model=documents.RunDocument)
-async def read_run(
-    run_id: str,
-    caller: Calling,
-    since_seq: Annotated[
-        int, Query(ge=0, description="Only tasks with a later event; `partial` is then true.")
-    ] = 0,
-) -> Response:
+async def read_run(run_id: str, caller: Calling) -> Response:
     """A run with its tasks, its questions and its answer."""
-    known, record = await caller.visible(run_id), await caller.record(run_id)
-    held = record.history.state.answer is None
-    held = held and await caller.service.journal.holder(run_id) is not None
+    run = await caller.visible(run_id)
+    held = run.state.answer is None and await caller.service.journal.holder(run_id) is not None
+    operator, replies = caller.is_operator, caller.may_reply(run.state)
 
     def body() -> bytes:
-        replies, operator = caller.may_reply(known), caller.is_operator
-        return to_json(
-            documents.run_document(
-                record, held=held, operator=operator, replies=replies, since_seq=since_seq
-            )
-        )
+        shown = documents.run_document(run, held=held, operator=operator, replies=replies)
+        return to_json(shown)
 
-    async with record.reading:  # events that come meanwhile are for the next request
-        return Response(await within(body, size=record.seq), media_type="application/json")
+    async with run.reading:  # events that come meanwhile are for the next request
+        return Response(await within(body, size=run.last.seq), media_type="application/json")
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202)
 async def cancel_run(run_id: str, caller: Calling, body: CancelledRun | None = None) -> AcceptedRun:
     """Stop a run, whichever process works on it. It gives an answer, and may be resumed."""
-    known = await caller.visible(run_id)
+    run = await caller.visible(run_id)
     try:
-        await caller.service.handle(known).cancel((body or CancelledRun()).reason)
+        await caller.service.handle(run).cancel((body or CancelledRun()).reason)
     except InputError as error:
         raise HttpProblem(409, str(error)) from None
-    return await accepted(caller, run_id, known.team)
+    return await accepted(caller, run_id, run.state.team)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202)
 async def resume_run(run_id: str, caller: Calling, body: ResumedRun | None = None) -> AcceptedRun:
     """Continue a run that was stopped, or do a task of it and what depends on it again."""
-    known, given = await caller.visible(run_id), body or ResumedRun()
-    state = (await caller.record(run_id)).history.state
+    run, given = await caller.visible(run_id), body or ResumedRun()
+    state = run.state
     if given.from_task is None and is_over(state) and state.answer is not None:
         why = f"run {run_id!r} is {state.answer.status}: there is nothing to resume"
         raise HttpProblem(409, f"{why}; `from_task` does a task and what follows from it again")
-    own = caller.principal.owns(known.origin)
-    await caller.service.handle(known).resume(
+    own = caller.principal.owns(state.origin)
+    await caller.service.handle(run).resume(
         from_task=given.from_task,
         deadline_s=given.deadline_s,
         context=caller.principal.context if own else None,
     )
-    return await accepted(caller, run_id, known.team)
+    return await accepted(caller, run_id, state.team)
 
 
 @router.delete("/runs/{run_id}", status_code=204)
 async def delete_run(run_id: str, caller: Calling) -> Response:
     """Erase a run that no process works on. A line without its content stays, for audits."""
-    supervisor = caller.service.supervisor((await caller.visible(run_id)).team)
+    supervisor = caller.service.supervisor((await caller.visible(run_id)).state.team)
     await supervisor.delete(run_id, by=caller.principal.name)
     caller.service.records.forget(run_id)
     return Response(status_code=204)
@@ -277,34 +238,35 @@ async def delete_run(run_id: str, caller: Calling) -> Response:
 async def read_task(run_id: str, path: str, caller: Calling) -> Response:
     """A task by its path. Operators also get its result, why each step was taken, and for each
     attempt what it was given and called; of long texts the beginning and the id of a blob."""
-    document = shortened(await _task(caller, run_id, path), quote(path, safe=""))
+    document, _ = await _task(caller, await caller.visible(run_id), path)
     return Response(to_json(document), media_type="application/json")
 
 
 @router.get("/runs/{run_id}/blobs/{blob_id:path}", response_class=Response)
 async def read_blob(run_id: str, blob_id: str, caller: Calling) -> Response:
     """A long text of a task, whole; for operators."""
-    await caller.visible(run_id)
+    run = await caller.visible(run_id)
     caller.check_role("operator")
-    path, _, place = blob_id.partition("/")
-    found = value_at(await _task(caller, run_id, unquote(path)), place)
-    if not isinstance(found, str):
+    _, texts = await _task(caller, run, unquote(blob_id.partition("/")[0]))
+    if blob_id not in texts:
         raise HttpProblem(404, "there is no such text")
-    return Response(found, media_type="text/plain; charset=utf-8")
+    return Response(texts[blob_id], media_type="text/plain; charset=utf-8")
 
 
-async def _task(caller: ServiceCaller, run_id: str, path: str) -> JsonValue:
-    known, service = await caller.visible(run_id), caller.service
-    record, log = await caller.record(run_id), await service.journal.events(run_id)
-    supervisor = service.supervisors.get(known.team)
-    team = None if supervisor is None else supervisor.team
-    async with record.reading:
+async def _task(
+    caller: ServiceCaller, run: RunRecord, path: str
+) -> tuple[JsonValue, Mapping[str, str]]:
+    """Its document, and the texts that are cut in it by the ids of their blobs."""
+    run_id, supervisor = run.state.run_id, caller.service.supervisors.get(run.state.team)
+    log, team = await caller.service.journal.events(run_id), supervisor and supervisor.team
+    async with run.reading:
         document = await asyncio.to_thread(
-            task_document, record.history, log, team, path, operator=caller.is_operator
+            task_document, run.history, log, team, path, operator=caller.is_operator
         )
     if document is None:
         raise HttpProblem(404, f"run {run_id!r} has no task {path!r:.200}")
-    return document
+    whole: dict[str, str] = {}
+    return shortened(document, quote(path, safe=""), whole), whole
 
 
 @router.get("/runs/{run_id}/report", response_class=Response)
@@ -316,10 +278,10 @@ async def read_report(
     ),
 ) -> Response:
     """The report that the team makes of the answer, or the answer as a page."""
-    known, record = await caller.visible(run_id), await caller.record(run_id)
-    if (answer := record.history.state.answer) is None:
+    state = (await caller.visible(run_id)).state
+    if (answer := state.answer) is None:
         raise HttpProblem(409, f"run {run_id!r} has no answer yet")
-    team = caller.service.supervisor(known.team).team
+    team = caller.service.supervisor(state.team).team
     shown = documents.seen_answer(answer, operator=caller.is_operator)
     text = shown.answer or f"There is no answer: the run is {answer.status}."
     files = await asyncio.to_thread(report_files, shown, team, text)

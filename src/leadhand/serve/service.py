@@ -8,25 +8,20 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from pydantic import JsonValue
 
-from leadhand.contracts.events import RunStarted
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
 from leadhand.run.handle import Run
-from leadhand.run.stored import RUN_ID
 from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole, authenticated
 from leadhand.serve.problems import RETRY_S, HttpProblem
 from leadhand.serve.run_records import RunRecord, RunRecords
+from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
 
 AnySupervisor = Supervisor[Any, object]
 """With a context and an output of any type."""
-MAX_KNOWN_RUNS = 10_000
-DRAINING_S = 1.0
-"""How long a service that stops waits for the next part of a body."""
 UNKEPT = "unkept"
 """In the origin of a run: it is erased once its answer was given."""
 
@@ -59,17 +54,6 @@ class ServiceSettings:
     """The longest wait for the next part of a body."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRun:
-    """A stored run, by its first event."""
-
-    run_id: str
-    team: str
-    origin: Mapping[str, JsonValue]
-    uploads: tuple[str, ...] = ()
-    """The names of the files that were handed in with it."""
-
-
 @dataclass(eq=False, kw_only=True)
 class Service:
     supervisors: Mapping[str, AnySupervisor]
@@ -79,16 +63,12 @@ class Service:
     settings: ServiceSettings = field(default_factory=ServiceSettings)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the service is told to stop: streams end, and new runs are refused."""
-    reading: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
-    """Of requests whose bodies are still to come."""
     streams: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     """That are open, by the tenant and name of their reader."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once every run has ended or is interrupted."""
     records: RunRecords = field(init=False)
     """The runs that were shown last."""
-    _known: dict[str, KnownRun] = field(default_factory=dict[str, KnownRun])
-    """Runs that were looked at: their first event never changes."""
 
     def __post_init__(self) -> None:
         self.records = RunRecords(self.journal)
@@ -100,27 +80,9 @@ class Service:
             raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}")
         return self.supervisors[team]
 
-    def handle(self, run: KnownRun) -> Run[Any, object]:
+    def handle(self, run: RunRecord) -> Run[Any, object]:
         """Raises `HttpProblem` if its team is not served here."""
-        return self.supervisor(run.team).handle(run.run_id)
-
-    async def stored(self, run_id: str) -> KnownRun | None:
-        """Any run of the journal; None if there is none. For callers that check who asks."""
-        if not RUN_ID.fullmatch(run_id) or not await self.journal.last_seq(run_id):
-            self._known.pop(run_id, None)
-            return None
-        if run_id not in self._known:
-            match await self.journal.events(run_id):
-                case [RunStarted() as first, *_]:
-                    self.remember(KnownRun(run_id, first.team, first.origin, first.uploads))
-                case _:
-                    return None
-        return self._known[run_id]
-
-    def remember(self, run: KnownRun) -> None:
-        if len(self._known) >= MAX_KNOWN_RUNS:
-            self._known.clear()
-        self._known[run.run_id] = run
+        return self.supervisor(run.state.team).handle(run.state.run_id)
 
 
 def no_such_run(run_id: str) -> HttpProblem:
@@ -169,21 +131,23 @@ class ServiceCaller:
         if everywhere and self.principal.tenant != EVERY_TENANT:
             raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
 
-    async def visible(self, run_id: str) -> KnownRun:
-        """The run, if the caller may see it. Raises `HttpProblem` 404."""
-        run = await self.service.stored(run_id)
-        if run is None or not self.principal.may_see(run.origin):
+    async def visible(self, run_id: str) -> RunRecord:
+        """The run as it is now, if the caller may see it. Raises `HttpProblem` 404."""
+        run = await self.service.records.read(run_id)
+        if run is None or not self.principal.may_see(run.state.origin):
             raise no_such_run(run_id)
         return run
 
-    async def record(self, run_id: str) -> RunRecord:
-        """All of a run, if there is one. Raises `HttpProblem` 404."""
-        record = await self.service.records.read(run_id)
-        if record is None:
-            raise no_such_run(run_id)
-        return record
+    async def followed(self, run_id: str) -> RunRecord:
+        """As `visible`, without waiting for the journal if this process works on the run: who may
+        see it never changes."""
+        run = self.service.records.known(run_id)
+        known = run is not None and self.principal.may_see(run.state.origin)
+        if known and run is not None and self.service.handle(run).is_under_way:
+            return run
+        return await self.visible(run_id)
 
-    def may_reply(self, run: KnownRun | RunSummary) -> bool:
+    def may_reply(self, run: RunState | RunSummary) -> bool:
         """Whether the caller may answer its questions: an operator, or an approver of the tenant,
         who needs the team's leave for a run of their own; a requester has no more than that."""
         supervisor, principal = self.service.supervisors.get(run.team), self.principal

@@ -1,7 +1,6 @@
 """A task of a run as JSON: its attempts with what they were given and called, and why what came
 next was decided. Pure."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -14,9 +13,10 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.handoffs import handoff
 from leadhand.page.document import document
 from leadhand.page.markdown import render
-from leadhand.serve.documents import SPENT, Document, attempt_entry, run_document, task_entry
+from leadhand.serve.documents import run_document, task_entry
 from leadhand.serve.run_records import RunRecord
 from leadhand.state.fold import RunState, apply
+from leadhand.trace.overview import Document, attempt_facts
 from leadhand.trace.run_history import RunHistory, TaskHistory
 
 MAX_CHARS = 20_000
@@ -48,11 +48,9 @@ def task_document(
             if isinstance(call, ModelCalled | ToolCalled)
             and (call.task_id, call.attempt) == (path, one.number)
         ]
-        shown = attempt_entry(one, operator=True)
-        shown |= {"message": one.message, "traceback": one.traceback or None, "calls": calls}
-        shown |= {"steps": to_jsonable_python(one.steps), "handoff": given.get(one.number)}
-        attempts.append(shown)
-    more: Document = {"before": to_jsonable_python(task.before), "result": None}
+        more: Document = {"calls": calls, "handoff": given.get(one.number)}
+        attempts.append(attempt_facts(one) | more)
+    more = {"before": to_jsonable_python(task.before), "result": None}
     if (result := within.task_state(task.id).result) is not None:
         markup = {"output_html": render(result.output)} if isinstance(result.output, str) else {}
         more["result"] = {**result.model_dump(mode="json"), **markup}
@@ -99,46 +97,32 @@ def _call(call: ModelCalled | ToolCalled) -> Document:
     shown |= {"took_s": call.duration_s, "at_s": call.elapsed_s}
     if isinstance(call, ToolCalled):
         return shown | {"tool": call.tool, "arguments": call.arguments, "result": call.output}
-    used = {name: getattr(call, name) for name in SPENT}
+    spent = ("model", "input_tokens", "output_tokens", "cost_usd")
+    used = {name: getattr(call, name) for name in spent}
     return shown | used | {"response": to_jsonable_python(call.response)}
 
 
-def shortened(value: JsonValue, place: str) -> JsonValue:
-    """A task's document with long texts cut, and beside each, as `NAME_blob`, the id of the whole:
-    the task's path, quoted, and the place in its document. `place` is that of `value`."""
+def shortened(value: JsonValue, place: str, whole: dict[str, str]) -> JsonValue:
+    """A task's document with long texts cut, and beside each, as `NAME_blob`, its id, by which
+    `whole` then has it: the task's path, quoted, and the place in its document."""
     match value:
         case dict():
-            out = {key: shortened(one, f"{place}/{key}") for key, one in value.items()}
-            for key, one in value.items():
-                if isinstance(one, str) and len(one) > MAX_CHARS:
-                    out[f"{key}_blob"] = f"{place}/{key}"
-            return out
+            out = {key: shortened(one, f"{place}/{key}", whole) for key, one in value.items()}
+            ids = {f"{key}_blob": f"{place}/{key}" for key in value}
+            return out | {name: id for name, id in ids.items() if id in whole}
         case list():
-            return [shortened(one, f"{place}/{n}") for n, one in enumerate(value)]
+            return [shortened(one, f"{place}/{n}", whole) for n, one in enumerate(value)]
         case str() if len(value) > MAX_CHARS:
+            whole[place] = value
             return f"{value[:_SHOWN_CHARS]}\n[cut: {len(value):,} characters in all]"
         case _:
             return value
 
 
-def value_at(document: JsonValue, place: str) -> JsonValue:
-    """None: there is nothing."""
-    for part in place.split("/"):
-        match document:
-            case dict():
-                document = document.get(part)
-            case list() if re.fullmatch("[0-9]{1,9}", part) and int(part) < len(document):
-                document = document[int(part)]
-            case _:
-                return None
-    return document
-
-
 def stored_page(events: Sequence[Event], *, held: bool, most: int = MAX_TASKS) -> Iterator[str]:
     """A stored run as one self-contained HTML file, in pieces; `held`: whether a process works on
     the run now; `most` tasks in full."""
-    record = RunRecord()
-    record.add(events)
+    record = RunRecord.of(events)
     calls: dict[str, list[Event]] = {}
     for event in events:
         if isinstance(event, ModelCalled | ToolCalled) and event.task_id is not None:

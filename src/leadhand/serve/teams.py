@@ -1,6 +1,5 @@
 """Teams over HTTP: what they are for, who is in them, how they do, and their samples."""
 
-import dataclasses
 import datetime as dt
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
@@ -9,19 +8,17 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, BeforeValidator
 
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.role import Route
 from leadhand.contracts.summary import RunSummary, WorkerHealth
-from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.tools import tool_name
 from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
 from leadhand.plans.payloads import DeclaredType
-from leadhand.serve.documents import RunEntry, run_entry
-from leadhand.serve.new_runs import AcceptedRun, NewRun, start
+from leadhand.serve.documents import run_entry
+from leadhand.serve.new_runs import NewRun, start
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.runs import STARTS, Prefer, RequestAlone, started
-from leadhand.serve.service import Calling, Operating
+from leadhand.serve.runs import STARTS, Prefer, started
+from leadhand.serve.service import Calling
 from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import ready_made
 from leadhand.teams.samples import sample_names, sample_of
@@ -39,10 +36,6 @@ def _schema(declared: object) -> dict[str, Any] | None:
 
 def _names(tools: Sequence[object]) -> list[str]:
     return [tool_name(one) or type(one).__name__ for one in tools]
-
-
-def _facts(routes: Sequence[Route]) -> list[dict[str, Any]]:
-    return [{key: one for key, one in dataclasses.asdict(route).items() if one} for route in routes]
 
 
 class WorkerEntry(BaseModel, from_attributes=True):
@@ -75,8 +68,6 @@ class TeamDocument(BaseModel):
     """What the answer has."""
     confidential: bool
     workers: list[WorkerEntry]
-    routes: Annotated[list[dict[str, Any]], BeforeValidator(_facts)]
-    """Which words of a request lead to which worker."""
     output: Annotated[dict[str, Any] | None, BeforeValidator(_schema)]
     """The JSON Schema of the answer's output; None: any."""
     model: str | None = None
@@ -84,7 +75,7 @@ class TeamDocument(BaseModel):
     samples: list[str] = []
     approve: list[Occasion] = []
     """When the service asks a person in its runs."""
-    runs: list[RunEntry] = []
+    runs: list[RunSummary] = []
     """The latest that the caller may see, without those of evaluations; only of one team."""
     evaluation: EvaluationEntry | None = None
 
@@ -144,17 +135,6 @@ async def run_sample(
         raise HttpProblem(404, str(error)) from None
     run = await start(caller, NewRun(team=name, request=request), inputs=tuple(inputs))
     return await started(caller, run, name, prefer)
-
-
-@router.post("/teams/{name}/workers/{worker}/try", status_code=202, response_model=AcceptedRun)
-async def try_worker(name: str, worker: str, body: RequestAlone, caller: Operating) -> Response:
-    """Start a run with a plan of one task for that worker."""
-    if caller.service.supervisor(name).team.worker(worker) is None:
-        raise HttpProblem(404, f"team {name!r} has no worker {worker!r:.100}")
-    task = Task(id=worker, worker=worker, intent=body.request)
-    plan = Plan(goal=body.request, tasks=(task,))
-    run = await start(caller, NewRun(team=name, request=body.request, plan=plan))
-    return await started(caller, run, name, None)
 
 
 def _last_evaluation(trials: Sequence[RunSummary]) -> EvaluationEntry | None:

@@ -7,7 +7,6 @@ import hashlib
 import os
 import secrets
 import tempfile
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -73,11 +72,7 @@ class NamedToken(Record):
 
 
 class TokenFile(BaseModel):
-    key: str = ""
-    """Signs the cookies of browsers."""
     tokens: list[NamedToken] = []
-    ended: dict[str, float] = {}
-    """Sessions of browsers that their users ended, and when they would have expired."""
 
 
 class NamedTokens:
@@ -101,14 +96,6 @@ class NamedTokens:
             except (OSError, ValueError) as error:
                 raise ToolError(f"can't read the tokens in {self.file}: {error}") from error
         return self._read[1]
-
-    @property
-    def key(self) -> bytes:
-        """Made at first."""
-        if not self.content.key:
-            with self._changing():
-                pass
-        return bytes.fromhex(self.content.key)
 
     def principal_of(self, digest: str, now: dt.datetime | None = None) -> Principal | None:
         """Whose token it is, while it counts."""
@@ -143,20 +130,15 @@ class NamedTokens:
                 raise InputError(f"there is no token {name!r}")
             content.tokens = kept
 
-    def end_session(self, nonce: str, *, until_s: float) -> None:
-        """Raises `OSError` if the file can't be written."""
-        with self._changing() as content:
-            now_s = time.time()
-            content.ended = {one: until for one, until in content.ended.items() if until >= now_s}
-            content.ended[nonce] = until_s
+    def digest_of(self, name: str) -> str | None:
+        return next((one.digest for one in self.content.tokens if one.name == name), None)
 
     @contextlib.contextmanager
     def _changing(self) -> Generator[TokenFile]:
-        """The content, which is saved with a key; no other process changes it meanwhile."""
+        """The content, which is saved; no other process changes it meanwhile."""
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(f"{self.file}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             content = self.content.model_copy(deep=True)
             yield content
-            content.key = content.key or secrets.token_hex(32)
             _save(self.file, content.model_dump_json(indent=2))

@@ -55,12 +55,6 @@ class ClientTurn:
     """Whether the client waits for replies of people, too, and may leave and come back."""
     progress: bool = False
     """Whether it is told how far the run is."""
-    stored: bool = False
-    """Whether it was begun before, so that the run goes on if this client leaves."""
-
-    @property
-    def _stays(self) -> bool:
-        return self.background or self.stored
 
     async def answer(self, request: Request) -> Answer | None:
         """The answer; None if the client has left before."""
@@ -86,7 +80,7 @@ class ClientTurn:
                 yield one
             async with aclosing(self.parts()) as parts:
                 async for part in parts:
-                    if isinstance(part, Answer) and not self._stays:
+                    if isinstance(part, Answer):
                         await erase_unkept(self.caller.service, self.run.id)
                     for one in write(part):
                         yield one
@@ -101,7 +95,7 @@ class ClientTurn:
 
     async def _stop(self) -> None:
         """Its client left."""
-        if not self._stays and not self.caller.service.draining.is_set():
+        if not self.background and not self.caller.service.draining.is_set():
             with suppress(InputError):  # it has ended
                 await self.run.cancel("its client left")
 

@@ -1,4 +1,4 @@
-"""A run as data for `show --json`: tasks with all attempts, plans, costs, gaps."""
+"""A run as data: what `show --json` prints, and of which the service shows a part. Pure."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -14,6 +14,17 @@ Document = dict[str, JsonValue]
 
 
 def overview(history: RunHistory, *, held: bool) -> Document:
+    """Tasks with all attempts, plans, costs, gaps; `held`: whether a process works on the run."""
+    return {
+        **run_facts(history, held=held),
+        "questions": _plain(history.open_questions),
+        "tasks": _tasks(history),
+        "critical_path": list(history.critical_path),
+    }
+
+
+def run_facts(history: RunHistory, *, held: bool) -> Document:
+    """Of the run as a whole."""
     state, answer = history.state, history.state.answer
     return {
         "run_id": state.run_id,
@@ -25,14 +36,11 @@ def overview(history: RunHistory, *, held: bool) -> Document:
         "started_at": history.started_at.isoformat() if history.started_at is not None else None,
         "ended_by": answer.ended_by if answer is not None else None,
         "confidence": answer.confidence if answer is not None else None,
-        "questions": _plain(history.open_questions),
         "plans": _plain(history.plans),
-        "tasks": _tasks(history),
         "people": _plain(history.questions),
         "notices": _plain(history.notices),
         "gaps": [gap.model_dump(mode="json") for gap in answer.gaps] if answer is not None else [],
         "conflicts": [conflict.model_dump(mode="json") for conflict in history.conflicts],
-        "critical_path": list(history.critical_path),
         "used_by_role": _used_by(history.usage_by("role")),
         "used_by_worker": _used_by(history.usage_by("worker")),
         "used_by_model": _used_by(history.usage_by("model")),
@@ -41,10 +49,19 @@ def overview(history: RunHistory, *, held: bool) -> Document:
 
 
 def _tasks(history: RunHistory) -> list[JsonValue]:
-    return [_task(history, task) for task in history.ordered_tasks()]
+    out: list[JsonValue] = []
+    for task in history.ordered_tasks():
+        attempts: list[JsonValue] = []
+        for one in task.attempts:
+            inside: Document = {"tasks": [] if one.nested is None else _tasks(one.nested)}
+            attempts.append(attempt_facts(one) | inside)
+        done: Document = {"attempts": attempts}
+        out.append(task_facts(history, task) | done)
+    return out
 
 
-def _task(history: RunHistory, task: TaskHistory) -> Document:
+def task_facts(history: RunHistory, task: TaskHistory) -> Document:
+    """Of a task, apart from its attempts."""
     facts = history.task_state(task.id)
     return {
         "id": task.id,
@@ -57,15 +74,14 @@ def _task(history: RunHistory, task: TaskHistory) -> Document:
         "started_s": facts.started_s,
         "finished_s": facts.finished_s,
         "busy_s": facts.busy_s,
+        "model": facts.usage.model,
         **_used(facts.usage),
         "error": task.dropped or facts.why,
         "before": _plain(task.before),
-        "attempts": [_attempt(attempt) for attempt in task.attempts],
     }
 
 
-def _attempt(attempt: AttemptHistory) -> Document:
-    inside = attempt.nested
+def attempt_facts(attempt: AttemptHistory) -> Document:
     return {
         "attempt": attempt.number,
         "worker": attempt.worker,
@@ -73,13 +89,14 @@ def _attempt(attempt: AttemptHistory) -> Document:
         "ended_s": attempt.ended_s,
         "end": attempt.end,
         "kind": attempt.kind or None,
+        "waited_s": attempt.waited_s,
+        "waits": [[*one] for one in attempt.waits],
         "message": attempt.message,
         "traceback": attempt.traceback or None,
         "model": attempt.model,
         **_used(attempt.usage),
         "tools": dict(attempt.tools),
         "steps": _plain(attempt.steps),
-        "tasks": _tasks(inside) if inside is not None else [],
     }
 
 

@@ -68,6 +68,11 @@ class AttemptHistory:
         """How long it took; 0 while it runs."""
         return 0.0 if self.ended_s is None else self.ended_s - self.started_s
 
+    @property
+    def waited_s(self) -> float | None:
+        """How much of it were waits for rates, slots and the event loop; `None` if unknown."""
+        return None if self.worked_s is None else max(self.took_s - self.worked_s, 0.0)
+
     def use(self, used: Usage | None) -> None:
         if used is not None:
             self.usage = self.usage.plus(used)

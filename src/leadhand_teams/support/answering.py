@@ -24,7 +24,7 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import blocks
+from leadhand_teams.support.sections import NEAR, blocks
 from leadhand_teams.support.words import DATA, carrying, foreign, stems
 
 _STRANGE = "Only requests in English are understood word for word"
@@ -59,7 +59,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     escalated = output_as(Ticket, found.get("escalator"))
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
-        documented = documented.model_copy(update={"answered": False, "may_help": False})
+        near = any(one.score >= NEAR for one in documented.sections)
+        documented = documented.model_copy(update={"answered": False, "may_help": near})
     made = escalated or _ticket(brief, diagnosis, documented, library)
     case = _Case(brief, diagnosis, documented, strange, made)
     checked = _checked(brief.request, added(results), library)
@@ -123,10 +124,11 @@ def _ticket(
 ) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
     person = next((one.person for one in diagnosis.ways if one.person), "")
-    may_help = documented.may_help and brief.kind == "question"
-    elsewhere = documented.unknown and not (documented.may_help or diagnosis.signs)
-    elsewhere = elsewhere and not foreign(brief.request)
-    solved = diagnosis.ways or documented.answered or may_help or elsewhere
+    helps = any(one.may_help for one in (documented, *documented.also))
+    solved = diagnosis.ways or documented.answered
+    if not foreign(brief.request):
+        elsewhere = documented.unknown and not (helps or diagnosis.signs)
+        solved = solved or elsewhere or (helps and brief.kind == "question")
     if solved and not person and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
@@ -140,7 +142,7 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
     is_open = feature or not (diagnosis.cause or route.primary == "escalator")
-    offers = [(documented, is_open and (case.strange or documented.may_help))]
+    offers = [(documented, is_open and documented.may_help)]
     offers += [(one, route.primary != "escalator" and one.may_help) for one in documented.also]
     offered = {
         one.sections[0].ref: one
@@ -238,5 +240,5 @@ def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
     text = " ".join(one.text for one in parts)
     links = [f"[{label}]({address})" for label, address in found.links if address not in text]
     shown += [Markdown("See also: " + ", ".join(links))] if links else []
-    where = " › ".join((*best.path, best.title))
-    return Section(before + best.title, [*shown, f"From {where}."])
+    where = f"From {' › '.join((*best.path, best.title))}." if best.path else ""
+    return Section(before + best.title, [*shown, where])

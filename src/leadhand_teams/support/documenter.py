@@ -11,7 +11,7 @@ from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
 from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks
 from leadhand_teams.support.troubleshooter import concerned, evidence_of
-from leadhand_teams.support.words import pattern, stems
+from leadhand_teams.support.words import content, pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
@@ -37,8 +37,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
     others = [
         one
         for one in asked[:_MOST_QUESTIONS]
-        if one != request.strip() and not pattern("problem").search(one)
-        if len(library.index.words(one)) > 1
+        if one != request.strip() and len(content(one)) > 1 and not pattern("problem").search(one)
     ]
     also = tuple(found for one in others if (found := _documented(one, library)).sections)
     log = "\n".join(one.text for one in concerned(request, evidence_of(request, library)))

@@ -8,7 +8,7 @@ from leadhand import Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import Brief, Kind, Ticket, brief_of
 from leadhand_teams.support.troubleshooter import environment, evidence_of
-from leadhand_teams.support.words import DATA, compiled, pattern
+from leadhand_teams.support.words import DATA, carrying, compiled, pattern, stems
 
 _MOST: Final = 8
 _PERSON: Final = ("rights", "money", "urgent")
@@ -35,13 +35,14 @@ def reasons(text: str) -> list[str]:
 
 def wish_in(text: str) -> bool:
     """Whether a request, of whatever kind, asks for something new."""
-    wishes = (compiled(one) for weight, one in DATA["kinds"]["feature"] if weight > 1)
-    return any(one.search(text) for one in wishes)
+    signals = DATA["kinds"]["feature"]
+    return any(weight > 1 and compiled(one).search(text) for weight, one in signals)
 
 
 def points(kind: Kind, text: str) -> int:
     """The signals of a kind; those in the title, or a request of one line, count twice."""
-    title, _, body = text[:_READ].partition("\n")
+    text = pattern("salutation").sub("", text[:_READ].strip())
+    title, _, body = text.strip().partition("\n")
     return sum(
         weight * (2 * bool(one.search(title)) + bool(one.search(body)))
         for weight, one in ((weight, compiled(signal)) for weight, signal in DATA["kinds"][kind])
@@ -91,7 +92,8 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
 
     def telling(one: str) -> int:
         reason = any(pattern(why).search(one) for why in about if why in _PERSON)
-        return 9 * reason + points(kind, one) - 9 * (one.isupper() or len(one.split()) < 3)
+        says = min(len(carrying(stems(one))), 8) + (points(kind, one) if kind != "question" else 0)
+        return 9 * reason + says - 9 * (one.isupper() or len(one.split()) < 3)
 
     def plain(one: str) -> str:
         return pattern("greeting").sub("", one).removesuffix(", please?").strip(" .!?:,")

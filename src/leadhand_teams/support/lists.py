@@ -9,15 +9,13 @@ lead there in brackets: `docs/teams/support.md`.
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from leadhand_teams.support.runbooks import Runbook, RunbookNode, placed, to_yaml
 from leadhand_teams.support.words import content, pattern
-
-_OTHERWISE: Final = ("else", "otherwise", "other", "anything else")
 
 
 class _Item(NamedTuple):
@@ -90,7 +88,9 @@ class _Making:
         found = pattern("list_branch").match(item.text)
         label, words, rest = found.groups() if found else (item.text, None, None)
         self._read([*([_Item(rest)] if rest else []), *item.below], name)
-        leads = [] if label.casefold() in _OTHERWISE else _parts(words) or content(label)
+        leads = (
+            [] if pattern("list_otherwise").fullmatch(label) else _parts(words) or content(label)
+        )
         return {"if": leads, "label": label, "then": name}
 
 

@@ -44,8 +44,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         why = f" ({'; '.join(library.unread[:3])})" if library.unread else ""
         raise InputError(f"no input can be read{why}: hand in documents, runbooks or logs as text")
     signs = concerned(text, evidence_of(text, library))
-    fits = symptoms_of(text, signs).best(library.runbooks) is not None
-    brief = routed(text, signs, team.trained_router, fits=fits)
+    fits = symptoms_of(text, signs).best(library.runbooks) or library.index.about(text)
+    brief = routed(text, signs, team.trained_router, fits=bool(fits))
     workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
     workers += ["documenter"] if "documenter" not in workers else []
     if team.tiers and brief.route.confidence < SURE:
@@ -68,7 +68,8 @@ def routed(
 ) -> Brief:
     """Who gets a request, and who else works on it at the same time; `router` is a trained one.
 
-    The router's scores and the points of the rules are added. `fits`: a runbook is for it.
+    The router's scores and the points of the rules are added. `fits`: a runbook
+    or a section on an error code is for it.
     """
     shows = fits or bool(signs)
     if (label := pattern("label").search(text.partition("\n")[0])) is not None:

@@ -71,18 +71,18 @@ class Symptoms:
         """Whether it has a word or phrase; names of errors as they are.
 
         Words may be inflected, and those of a phrase in any order in one sentence, if at least two
-        of them carry something.
+        of them carry something; else one word may be between them, as in "the light is off".
         """
         if re.search(r"[^\w\s-]|\d", phrase) or not phrase.islower():
             inside = re.escape(phrase.casefold())
             return re.search(rf"(?<![^\W_]){inside}(?![^\W_])", self._text) is not None
         words = _stems(phrase)
         main = {one for one in carrying(words) if len(one) > 3}
-        wanted = main | {"not"}.intersection(words) if len(main) > 1 else None
-        return any(
-            wanted <= {*one} if wanted else f" {' '.join(words)} " in f" {' '.join(one)} "
-            for one in self._sentences
-        )
+        if len(main) > 1:
+            wanted = main | {"not"}.intersection(words)
+            return any(wanted <= {*one} for one in self._sentences)
+        near = compiled(r"(?<!\S)" + r" (?:(?!not )\S+ )?".join(map(re.escape, words)) + r"(?!\S)")
+        return any(near.search(" ".join(one)) for one in self._sentences)
 
     def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
         """The runbook of which most words fit, those of phrases one by one; `None`: none does."""
@@ -160,9 +160,9 @@ def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
 
 def placed(runbooks: Sequence[Runbook], ref: str) -> tuple[Runbook, ...]:
     """The runbooks of the file `ref` with their references."""
-    if len(runbooks) == 1:
-        return (runbooks[0].model_copy(update={"ref": ref}),)
-    return tuple(one.model_copy(update={"ref": f"{ref}#{one.title}"}) for one in runbooks)
+    refs = [ref] if len(runbooks) == 1 else [f"{ref}#{one.title}" for one in runbooks]
+    found = zip(runbooks, refs, strict=True)
+    return tuple(one.model_copy(update={"ref": place}) for one, place in found)
 
 
 def to_yaml(runbooks: Sequence[Runbook]) -> str:

@@ -80,7 +80,8 @@ def sections_of(document: Text) -> list[DocSection]:
         if not head.level:
             found.append(_untitled(f"{name}:1", body))
             continue
-        slug = _slug(head.title)
+        # The anchor that GitHub gives a heading.
+        slug = re.sub(r"[^\w\- ]", "", head.title.casefold()).strip().replace(" ", "-")
         ref = f"{name}#{slug}" + (f"-{slugs[slug]}" if slugs[slug] else "")
         slugs[slug] += 1
         above = [one for one in above if one.level < head.level]
@@ -93,11 +94,6 @@ def sections_of(document: Text) -> list[DocSection]:
 
 def _untitled(ref: str, text: str) -> DocSection:
     return DocSection(ref=ref, title=text.partition("\n")[0][:80], text=text)
-
-
-def _slug(title: str) -> str:
-    """The anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-") or "section"
 
 
 class PastTicket(NamedTuple):
@@ -140,10 +136,11 @@ class SectionIndex:
     def words(self, text: str) -> list[str]:
         """The words that carry a question, each once, with slips corrected.
 
-        Without everyday words that no section has: they say nothing of what is asked.
+        If others are left, without everyday words that no section has: they need not be found.
         """
-        found = [*dict.fromkeys(corrected(content(text), self.known))]
-        return [one for one in found if one in self.known or not is_everyday(one)] or found
+        found = [*dict.fromkeys(corrected(carrying(stems(text)), self.known))]
+        kept = [one for one in found if one in self.known or not is_everyday(one)]
+        return found if all(map(is_everyday, kept)) else kept
 
     def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
         """The sections that fit the question, or one of its sentences, best; the best first.
@@ -151,23 +148,23 @@ class SectionIndex:
         A section about an error code that the question or a `log` names answers it.
         """
         sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
-        asked = [one for one in sentences if len(self.words(one)) > 1]
         best: dict[int, float] = {}
-        for one in dict.fromkeys((question, *asked)):
+        for one in {question, *(one for one in sentences if len(self.words(one)) > 1)}:
             for at, score in self._scores(one).items():
                 best[at] = max(best.get(at, score), score)
-        for at in self._about({*pattern("error_code").findall(f"{question}\n{log}")}):
+        for at in self.about(f"{question}\n{log}"):
             best[at] = max(best.get(at, 0.0), 0.0) + ANSWERS_FROM
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
         return [
             self.sections[at].model_copy(update={"score": round(score, 2)}) for at, score in ranked
         ]
 
-    def _about(self, codes: set[str]) -> list[int]:
-        """The sections whose titles name one of these codes, else those whose texts do."""
+    def about(self, text: str) -> list[int]:
+        """The few sections whose titles name an error code of a text, else whose texts do."""
+        codes = {*pattern("error_code").findall(text)}
         for texts in ((one.title for one in self.sections), (one.text for one in self.sections)):
             named = [codes.intersection(pattern("error_code").findall(text)) for text in texts]
-            if any(named):
+            if 0 < sum(map(bool, named)) < MOST:
                 return [at for at, one in enumerate(named) if one]
         return []
 

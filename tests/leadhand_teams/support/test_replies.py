@@ -117,11 +117,39 @@ def test_two_questions_in_one_sentence_are_both_answered(tmp_path: Path) -> None
     assert "Badges are green or grey." in found.reply
 
 
-def test_data_that_is_gone_goes_to_a_person_at_once(tmp_path: Path) -> None:
-    _, found = run("Somebody deleted all badges of tomorrow's visitors", tmp_path)
+@pytest.mark.parametrize(
+    "text", ["Somebody deleted all badges of tomorrow's visitors", "The reader smells burnt"]
+)
+def test_lost_data_and_danger_go_to_a_person_at_once(tmp_path: Path, text: str) -> None:
+    _, found = run(text, tmp_path)
     assert found.ticket is not None
     assert found.ticket.severity == "urgent"
     assert "looks at it at once" in found.reply
+
+
+def test_what_surrounds_a_letter_is_neither_matter_nor_evidence(tmp_path: Path) -> None:
+    _, found = run(
+        "Dear support team,\nour badge X-91 has a scratch. May we throw it away?\n"
+        "Kind regards\nAda Berg\nPhone 040 12 34",
+        tmp_path,
+    )
+    assert found.kind == "question"
+    assert found.ticket is not None
+    assert found.ticket.title == "Question: Our badge X-91 has a scratch"
+    assert "Berg" not in found.ticket.need
+
+
+def test_a_short_code_finds_the_section_whose_text_has_it(tmp_path: Path) -> None:
+    table = "# Messages\n\n| Code | Meaning |\n|---|---|\n| E04 | Paper is stuck. |\n"
+    _, found = run("our printer blinks and shows E04", tmp_path, **{"codes.md": table})
+    assert found.sections[0].ref == "codes.md#messages"
+    assert "Paper is stuck." in found.reply
+
+
+def test_a_sentence_of_everyday_words_finds_nothing(tmp_path: Path) -> None:
+    guide = "# Gates\n\nThe next visitor gets a new one.\n"
+    _, found = run("Where do I get a new one and how often?", tmp_path, **{"new.md": guide})
+    assert not found.answered
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_names_of_errors_are_found_as_they_are_and_words_in_any_form() -> None:
     assert not known.names("connection reset")
     assert not Symptoms("Connect it. It is refused.").names("connection refused")
     assert not Symptoms("It takes time to check out").names("times out")
+    assert Symptoms("The light is off").names("light off")
+    assert not Symptoms("The light is not on").names("light on")
     assert Symptoms("Our webhooks don't arrive").names("webhook not arriving")
     assert not Symptoms("Where do webhooks arrive?").names("webhook not arriving")
     assert known.names("ECONNREFUSED")

@@ -46,7 +46,7 @@ export const link = (path) => base + path;
 export const part = encodeURIComponent;
 
 export async function signIn({ code, token } = {}) {
-  await request("POST", "/session", code ? { code } : undefined, token ? { Authorization: `Bearer ${token}` } : {});
+  await request("POST", "/session", undefined, { Authorization: `Bearer ${code ?? token}` });
   await load();
 }
 

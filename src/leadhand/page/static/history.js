@@ -43,7 +43,7 @@ export function History({ run, view }) {
   return html`<div class="history"><section><h2>What happened</h2><ol class="steps">${steps.map((step, index) => html`<li key=${index}><span class="num muted">${duration(step.at)}</span><${Icon} name=${step.icon} />
       <div>${step.path ? html`<a href=${run.href(step.path)}>${step.what}</a>` : step.what}${step.why ? html`<p class="muted">${step.why}</p>` : null}${step.notes?.length ? html`<ul class="plain muted">${step.notes.map((note) => html`<li>${note}</li>`)}</ul>` : null}</div></li>`)}</ol></section>
     ${view.workers?.length ? html`<section><h2>Workers made for this plan</h2><div class="card pad"><${Value} value=${view.workers} /></div></section>` : null}
-    ${["role", "worker", "model"].map((by) => html`<${Used} key=${by} by=${by} used=${(view.used ?? []).filter((use) => use.by === by)} />`)}</div>`;
+    ${["role", "worker", "model"].map((by) => html`<${Used} key=${by} by=${by} used=${Object.entries(view[`used_by_${by}`] ?? {}).map(([name, use]) => ({ name, ...use }))} />`)}</div>`;
 }
 
 function planned(plan) {

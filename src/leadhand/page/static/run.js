@@ -38,7 +38,7 @@ export class Run {
   async load() {
     const began = performance.now();
     try {
-      const known = this.view.value?.seq, view = await get(`/runs/${part(this.id)}${known ? `?since_seq=${known}` : ""}`);
+      const view = await get(`/runs/${part(this.id)}`);
       if (this.closed) return;
       this.took = performance.now() - began;
       this.error.value = null;
@@ -60,7 +60,7 @@ export class Run {
   }
 
   take(view) {
-    const old = this.byPath, given = view.partial ? merged(this.tasks, view.tasks) : view.tasks;
+    const old = this.byPath, given = view.tasks;
     wait(given, view.questions ?? []);
     let same = old.size === given.length;
     for (const task of given) {
@@ -170,10 +170,4 @@ function wait(tasks, questions) {
     if (!["pending", "retrying", "waiting"].includes(task.status)) continue;
     task.status = asked.has(task.path) ? "waiting" : task.attempts.at(-1)?.end === "failed" ? "retrying" : "pending";
   }
-}
-
-// All tasks, of which the service gave only those that are new or changed.
-function merged(old, given) {
-  const changed = new Map(given.map((task) => [task.path, task])), known = new Set(old.map((task) => task.path));
-  return given.length >= old.length ? given : [...old.map((task) => changed.get(task.path) ?? task), ...given.filter((task) => !known.has(task.path))];
 }

@@ -9,10 +9,10 @@ import { Gallery } from "./teams.js";
 
 const STATUSES = ["running", "waiting", "complete", "partial", "failed", "cancelled", "interrupted", "damaged"];
 const SINCE = { "": "any time", "1": "the last day", "7": "the last week", "30": "the last month" };
-const PAGE = 50;
+const PAGE = 50, SEARCHED = 200;
 
 function path(query, cursor = "") {
-  const given = { limit: PAGE, cursor, q: query.q, status: query.status, team: query.team };
+  const given = { limit: query.q ? SEARCHED : PAGE, cursor, q: query.q, status: query.status, team: query.team };
   if (query.since in SINCE && query.since) given.since = new Date(Date.now() - 864e5 * query.since).toISOString().slice(0, 13) + ":00:00Z";
   return `/runs?${new URLSearchParams(Object.entries(given).filter(([, value]) => value))}`;
 }
@@ -38,7 +38,7 @@ export function Runs() {
   return html`<div class="page runs"><header><h1>Runs</h1><${Button} main icon="plus" href=${url("/runs/new", { team: query.team })}>Start a run<//></header>
     <${Filters} query=${query} />
     ${first.error ? html`<${Trouble} small error=${first.error} />` : null}
-    ${query.q && first.data ? html`<p class="small muted" role="status">${counted(runs.length, "run")} with these words in the request, answer or errors${last.searched ? `; ${number(last.searched)} searched, the newest first` : ""}${last.complete ? "" : ", older ones not yet"}.</p>` : null}
+    ${query.q && first.data ? html`<p class="small muted" role="status">${counted(runs.length, "run")} with these words in the request, answer or errors${last.next ? ", older runs not searched yet" : ""}.</p>` : null}
     ${!first.data ? (first.error ? null : html`<${Loading} what="the runs" />`) : runs.length ? html`<${Table} runs=${runs} />` : html`<${Note} icon="search" action=${html`<${Button} small href=${url("/runs")}>Show all runs<//>`}>No run fits.<//>`}
     ${trouble ? html`<${Trouble} small error=${trouble} />` : null}
     ${last.next ? html`<p class="center"><${Button} icon="chevron-down" busy=${busy} onClick=${more}>Older runs<//></p>` : null}
@@ -78,7 +78,7 @@ export function Table({ runs, team = true }) {
   return html`<table class="runtable"><thead><tr><th scope="col">Status</th><th scope="col">Request</th>${team ? html`<th scope="col">Team</th>` : null}<th scope="col">Tasks</th><th scope="col" class="num">Time</th><th scope="col" class="num cost">Cost</th><th scope="col" class="num">Started</th></tr></thead>
     <tbody>${runs.map((run) => html`<tr key=${run.run_id}>
       <td class="state"><${Status} status=${run.status} />${run.questions ? html` <span class="count wait" title="Open questions">${run.questions}</span>` : null}</td>
-      <td class="request"><a href=${url(`/runs/${part(run.run_id)}`)}>${run.request || run.run_id}</a>${run.found_in && run.found_in !== "request" ? html`<span class="small muted">found in ${run.found_in === "output" ? "the answer" : "an error"}</span>` : null}${run.after ? html`<span class="small muted">follows an earlier run</span>` : null}</td>
+      <td class="request"><a href=${url(`/runs/${part(run.run_id)}`)}>${run.request || run.run_id}</a>${run.after ? html`<span class="small muted">follows an earlier run</span>` : null}</td>
       ${team ? html`<td class="team">${run.team}</td>` : null}
       <td class="progress"><${Progress} run=${run} /></td>
       <td class="num time">${run.status === "running" ? html`<${Clock} seconds=${() => (Date.now() - new Date(run.started_at)) / 1000} />` : duration(run.makespan_s)}</td>

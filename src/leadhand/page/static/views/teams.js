@@ -1,11 +1,11 @@
-// Teams: the gallery, and one team with its workers, health, routes, runs and evaluations.
+// Teams: the gallery, and one team with its workers, health, runs and evaluations.
 
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useEffect } from "../vendor/preact.js";
 import { part, post, useData, useSending } from "../api.js";
 import { counted, duration, number } from "../format.js";
 import { go, url } from "../router.js";
 import { Button, Icon, Loading, Status, Time, Trouble } from "../ui.js";
-import { empty, Value } from "../value.js";
+import { empty } from "../value.js";
 import { Table } from "./runs.js";
 import { engine } from "./start.js";
 
@@ -36,28 +36,26 @@ export function Team({ name }) {
   const { data: team, error, reload } = useData(`/teams/${part(name)}`, { every: 10000 });
   useEffect(() => { document.title = `${name} · leadhand`; }, [name]);
   if (!team) return error ? html`<${Trouble} error=${error} retry=${reload} />` : html`<${Loading} what="the team" />`;
-  const runs = team.runs ?? [], routes = team.routes ?? [];
+  const runs = team.runs ?? [];
   return html`<div class="page team stack">
     <header><h1>${team.name}</h1>${(team.samples ?? []).map((one) => html`<${Sample} key=${one} team=${team} sample=${team.samples.length > 1 && one !== "default" ? one : null} />`)}<${Button} icon="play" href=${url("/runs/new", { team: team.name })}>Start a run<//></header>
     ${team.description ? html`<p class="lead text">${team.description}</p>` : null}
     <p class="small muted">${engine(team)}${team.confidential ? " Confidential: a hosted model is used only if the service was told to." : ""}</p>
-    <section><h2>Workers</h2><div class="workers">${team.workers.map((worker) => html`<${Worker} key=${worker.name} team=${team} worker=${worker} />`)}</div></section>
-    ${routes.length ? html`<section><h2>Routes</h2><div class="card"><${Value} value=${routes} /></div></section>` : null}
+    <section><h2>Workers</h2><div class="workers">${team.workers.map((worker) => html`<${Worker} key=${worker.name} worker=${worker} />`)}</div></section>
     ${empty(team.output) ? null : html`<section><details class="card pad"><summary>What its answer promises</summary><${Schema} schema=${team.output} /></details></section>`}
     <section><h2>Recent runs</h2>${runs.length ? html`<${Table} runs=${runs} team=${false} />` : html`<p class="muted">None yet.</p>`}</section>
     <section><h2>Last evaluation</h2>${team.evaluation ? html`<p><code>${team.evaluation.id}</code>, <${Time} iso=${team.evaluation.started_at} />: ${number(team.evaluation.complete)} of ${counted(team.evaluation.runs, "run")} complete.</p>` : html`<p class="muted">None yet.</p>`}<p class="small muted"><code>leadhand eval ${team.name}</code> measures the team on its cases and prints the scores.</p></section>
   </div>`;
 }
 
-function Worker({ team, worker }) {
-  const [trying, setTrying] = useState(false), { health } = worker;
+function Worker({ worker }) {
+  const { health } = worker;
   return html`<article class="card worker" aria-label=${worker.name}>
     <div class="row wrap"><h3 class="grow">${worker.name}</h3>${health ? html`<${Health} health=${health} />` : null}</div>
     <p class="text">${worker.description}</p>
     ${worker.tools?.length ? html`<p class="row wrap small"><${Icon} name="wrench" />${worker.tools.map((tool) => html`<code key=${tool}>${tool}</code>`)}</p>` : null}
     ${worker.fallback ? html`<p class="small muted">If it fails, its tasks go to ${worker.fallback}.</p>` : null}
     ${empty(worker.output) ? null : html`<details class="small"><summary>What it returns</summary><${Schema} schema=${worker.output} /></details>`}
-    ${trying ? html`<${Try} team=${team} worker=${worker} onClose=${() => setTrying(false)} />` : html`<p><${Button} small icon="play" onClick=${() => setTrying(true)}>Try one request<//></p>`}
   </article>`;
 }
 
@@ -87,14 +85,4 @@ function typeOf(schema, whole) {
 function Health({ health }) {
   const parts = [health.running ? `${number(health.running)} running` : "", health.waiting ? `${number(health.waiting)} waiting` : "", health.latency_s ? `${duration(health.latency_s)} a task` : ""].filter(Boolean);
   return html`<span class="row small muted">${health.breaker === "closed" ? (parts.join(", ") || "idle") : html`<${Status} status=${health.breaker} />${health.breaker_until ? html` until <${Time} iso=${health.breaker_until} />` : null}`}</span>`;
-}
-
-function Try({ team, worker, onClose }) {
-  const [text, setText] = useState(""), { busy, error, send } = useSending(), id = `try-${worker.name}`;
-  const start = (event) => {
-    event.preventDefault();
-    send(async () => see(await post(`/teams/${part(team.name)}/workers/${part(worker.name)}/try`, { request: text })));
-  };
-  return html`<form class="form" onSubmit=${start}><label for=${id}>A request for ${worker.name} alone</label><textarea id=${id} rows="2" required value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
-    ${error ? html`<${Trouble} small error=${error} />` : null}<p class="row buttons"><${Button} small onClick=${onClose}>Cancel<//><${Button} small main type="submit" icon="play" busy=${busy}>Run it<//></p></form>`;
 }

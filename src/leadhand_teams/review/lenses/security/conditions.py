@@ -38,7 +38,7 @@ def request(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
         return ""
     if sides.rewrites(called_in(test)) or not names & pair.new.names:
         return ""
-    if pair.new is not None and any(ast.dump(test) == ast.dump(one) for one in pair.new.tests):
+    if any(ast.dump(test) == ast.dump(one) for one in pair.new.tests):
         return ""  # it is asked in another place
     return f"Is `{shown(text)}` checked elsewhere? {pair.place} asked for it here."
 
