@@ -7,6 +7,7 @@ nor `noqa` comments of the reviewed code change what it reports.
 import contextlib
 import fcntl
 import functools
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -121,11 +122,25 @@ def _judged(
         hit = RuffHit(file, file.head_syntax, one, found)
         if in_test and (not rule.in_tests or hit.is_expected()):
             continue
+        if (rule.lens != "bugs" or one.code == "B006") and _is_restyled(file, one):
+            continue
         message = _judge(rule)(hit)
         key = (rule.id, hit.name if one.code == "F821" else one.line)
         if message is not None and key not in reported:
             reported.add(key)
             yield finding(rule, file, one.line, one.end_line, message)
+
+
+def _is_restyled(file: ChangedFile, one: Diagnostic) -> bool:
+    """Whether the lines were there before, in another form."""
+    text = _plain("\n".join(file.head_lines[one.line - 1 : one.end_line]))
+    return _plain(file.head).count(text) <= _plain(file.base).count(text)
+
+
+@functools.lru_cache(maxsize=8)
+def _plain(text: str) -> str:
+    """`text` without white space, commas before brackets, and differences of quotes."""
+    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text)).replace("'", '"')
 
 
 _MODULES = {"closures": closures, "judges": judges, "names": names}

@@ -203,7 +203,7 @@ def _handlers(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) ->
         before, now = _caught(block), _caught(same[0])
         lost = {one: node for one, node in before.items() if one not in now}
         gained = {one: node for one, node in now.items() if one not in before}
-        if not lost or not gained or lost.keys() & {"Exception", "BaseException"}:
+        if not lost or not gained or (lost | gained).keys() & {"Exception", "BaseException"}:
             continue
         if not lost.keys() - comparison.deleted or any(map(comparison.added_definition, gained)):
             continue

@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import DefinitionPairs, Pair, Removal, shown, vocabulary
 from leadhand_teams.review.comparison.code import Code, span, squeezed
-from leadhand_teams.review.comparison.guards import VERSIONS, Guard, called_in, raised
+from leadhand_teams.review.comparison.guards import (
+    VERSIONS,
+    Guard,
+    called_in,
+    raised,
+    subjects_of,
+)
 from leadhand_teams.review.lenses.security.lost import gains_protection
 
 _BUILTINS = frozenset(dir(builtins))
@@ -63,7 +69,8 @@ def _more(guard: Guard, now: Guard, pair: Pair) -> str:
     if guard.strong and any(map(vocabulary.protects, called_in(guard.test))):
         return " and ".join(more)  # nothing at all would pass
     # Nested conditions may have become one, or there is a look whether there is a value.
-    return "" if all(one in guard.text for one in more) else " and ".join(more)
+    about = (subjects_of(ast.parse(one, mode="eval")) for one in more)
+    return "" if all(one <= guard.subjects for one in about) else " and ".join(more)
 
 
 def _counts(guard: Guard, pair: Pair) -> bool:
