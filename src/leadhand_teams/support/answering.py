@@ -196,7 +196,7 @@ def _lead(case: _Case, titles: str) -> list[str]:
     if documented.unknown and made is None:
         names = " and ".join(f"“{one}”" for one in documented.unknown)
         return [f"Our documents say nothing about {names}. {DATA['elsewhere']}"]
-    if made is not None and made.missing[:1] == (next(iter(DATA["asked"]["bug"])),):
+    if made is not None and made.missing[:1] == (next(iter(DATA["asked"][brief.kind])),):
         return ["To help you, we need to know a little more.", *also]
     known = "Nothing that we have on record explains this" if brief.kind == "bug" else ""
     return [f"{known or 'Our documents do not answer this'}. {person or passed}"]

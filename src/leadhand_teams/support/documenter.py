@@ -53,10 +53,9 @@ def documented(request: str, library: SupportLibrary) -> Documented:
 
 def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
-    ranked = library.index.ranked(request, log=log)
-    best, words = ranked[0] if ranked else None, {*library.index.words(request)}
-    if best is None:
+    if not (ranked := library.index.ranked(request, log=log)):
         return Documented()
+    best, words = ranked[0], {*library.index.words(request)}
     second = ranked[1].score if ranked[1:] else 0.0
     fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best.score)]
     asked = words if pattern("how_much").search(request) else set[str]()

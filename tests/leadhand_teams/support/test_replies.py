@@ -103,6 +103,8 @@ def test_a_wish_beside_a_problem_gets_a_ticket_of_its_own(tmp_path: Path) -> Non
 
 
 def test_who_says_next_to_nothing_is_asked_what_it_is_about(tmp_path: Path) -> None:
+    _, found = run("Hello", tmp_path)
+    assert "To help you, we need to know a little more." in found.reply
     _, found = run("it doesnt work anymore. pls fix asap", tmp_path)
     assert "To help you, we need to know a little more." in found.reply
     assert "What exactly does not work" in found.reply
