@@ -97,16 +97,13 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
 
 
 def names_in(question: str, words: Sequence[str]) -> list[str]:
-    """Words of a question as written; those that stand together as one name."""
-    found: list[str] = []
-    for word in words:
-        before = re.search(rf"((?:[A-Z][\w'’]* )*){re.escape(word)}(?:['’]s)?", question)
-        name = before[0] if before else word
-        if found and f"{found[-1]} {name}" in question:
-            found[-1] += f" {name}"
-        else:
-            found.append(name)
-    return found
+    """Words of a question as written, each with the capitalised words before it."""
+    found = [
+        said[0] if said else word
+        for word in words
+        for said in [re.search(rf"((?:[A-Z][\w'’]* )*){re.escape(word)}\b(?:['’]s)?", question)]
+    ]
+    return [one for one in found if not any(one != other and one in other for other in found)]
 
 
 def is_open(question: str) -> bool:

@@ -157,8 +157,8 @@ def _part_answer(
         for word, of in found.read_as
         if of[:3].lower() not in {one[:3].lower() for one in word.split()}
     ]
-    said = _said(part, found.unknown)
-    ask = f"The documents don't have {said}: is it covered by these words?" if said else ""
+    said = _said(part, [*found.unknown, *found.absent])
+    ask = f"The passage does not have {said}: is it about that?" if said else ""
     others: list[str] = []
     disagreements: list[Disagreement] = []
     for one in compared(found.kind, found.near, known):

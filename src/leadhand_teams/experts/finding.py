@@ -52,7 +52,7 @@ class FoundAnswer(NamedTuple):
     unknown: Sequence[str] = ()
     """Nouns and names of the question that no document has."""
     absent: Sequence[str] = ()
-    """Nouns and names that are in other passages than the best one."""
+    """Nouns and names that the best passage does not have, nor the rest of its document."""
     read_as: Sequence[tuple[str, str]] = ()
     """Words of the question that no document has, and the words of the best passage for them."""
 
@@ -106,7 +106,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
     found = FoundAnswer(kind, near, whole / (whole + lost), unknown=[one.word for one in unknown])
-    return _judged(found, words, unknown, part, expert) if near else found
+    return _judged(found, words, unknown, part, known, expert) if near else found
 
 
 def _judged(
@@ -114,6 +114,7 @@ def _judged(
     words: Sequence[AskedWord],
     unknown: Sequence[AskedWord],
     part: str,
+    known: KnownLines,
     expert: Expert | None,
 ) -> FoundAnswer:
     """Whether the best passage answers, and what it lacks."""
@@ -126,6 +127,12 @@ def _judged(
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
     is_whole = is_code or (is_clause and first.share >= weight("clause_whole") and first.said > 0)
     lacks = [one for one in unknown if one.is_name or not is_whole]
+    file = first.sentence.file
+    here = {*first.places} | {
+        one
+        for one in words
+        if any(known.sentences[at].file == file for at in _numbers(one, known, exactly=True))
+    }
     is_enough = first.share >= weight("answers") and first.said >= weight("said")
     needs_number = pattern("quantity").search(part) is not None and not is_fit
     said = re.findall(
@@ -134,11 +141,11 @@ def _judged(
     return found._replace(
         answers=is_enough and not lacks and not needs_number,
         unknown=[one.word for one in unknown],
-        absent=[one.word for one in words if one.is_subject and one not in first.places],
+        absent=[one.word for one in words if one.is_subject and one not in here],
         read_as=[
             (one.word, other)
             for one, place in first.places.items()
-            if not place.endswith("!")
+            if not place.endswith("!") and not _numbers(one, known, exactly=True)
             for other in [next((word for word in said if one.is_in(frozenset({stem(word)}))), "")]
             if other
         ],

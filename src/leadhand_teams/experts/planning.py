@@ -25,7 +25,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         Task(
             id=expert,
             worker=expert,
-            intent=f"Answer from the documents: {part}",
+            intent=f"Answer from the documents as the {expert} expert: {part}",
             payload={"confidence": confidence, "question": part},
             artifacts=paths,
         )
@@ -70,7 +70,7 @@ def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[
     choice = _choice(question, question, team, known)
     parts: dict[Expert, list[str]] = {}
     for part in parts_of(question):
-        own = _choice(part, question, team, known)
+        own = _choice(part, question, team, known, choice.expert)
         expert = own.expert if own.expert and own.confidence >= _CLEAR else choice.expert
         if expert:
             parts.setdefault(expert, []).append(part)
@@ -82,7 +82,13 @@ def _experts(question: str, team: Team, known: KnownLines | None) -> tuple[dict[
     return said, round(choice.confidence)
 
 
-def _choice(part: str, question: str, team: Team, known: KnownLines | None) -> FieldChoice:
+def _choice(
+    part: str,
+    question: str,
+    team: Team,
+    known: KnownLines | None,
+    first: Expert | None = None,
+) -> FieldChoice:
     evidence = _evidence(part, question, known) if known else dict[Expert, float]()
     choice = choose(part, team.trained_router, evidence=evidence)
     if (
@@ -91,6 +97,9 @@ def _choice(part: str, question: str, team: Team, known: KnownLines | None) -> F
         and max(weights(part)[one] for one in EXPERTS) <= weight("field_word")
     ):
         return FieldChoice(None, None, choice.confidence)
+    # A part stays with the first expert if a document of that field answers it best.
+    if first and evidence.get(first, 0.0) > evidence.get(choice.expert or first, 0.0):
+        return FieldChoice(first, None, choice.confidence)
     # Of a second field there must be a document, if there are documents.
     lacks = known is not None and choice.secondary not in evidence
     return choice._replace(secondary=None) if lacks else choice
