@@ -1,17 +1,19 @@
 """Runs over HTTP: started once, shown to those who may see them, stopped, continued, deleted."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
 from leadhand import Budget, InputError, Plan, Role, Supervisor, Team
 from leadhand.extension.roles import PlanRequest
-from leadhand.serve import app
+from leadhand.serve import Principal, app
 from leadhand.serve.documents import RunDocument, RunList
 from tests.patience import wait_until
-from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
+from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk, supervisors_of
 
 RUNS = "/api/v1/runs"
 WAIT = {"Prefer": "wait=30"}
@@ -72,6 +74,27 @@ def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> N
     desk.client("ann").get(first["links"]["events"])
     done = desk.client("ann").post(RUNS, json=given, headers=key)
     assert (done.status_code, done.json()) == (202, {**first, "status": "complete"})
+
+
+def test_a_key_is_about_what_the_client_sends_with_its_files_and_not_about_who_it_is_now(
+    tmp_path: Path,
+) -> None:
+    requests = itertools.count()
+
+    def auth(request: Request) -> Principal | None:
+        known = authenticate(request)
+        return known and replace(known, origin={"request": next(requests)})
+
+    with serving_desk(tmp_path, auth=auth) as desk:
+        given: dict[str, Any] = {"headers": {"Idempotency-Key": "a1"}}
+        given |= {"data": {"run": '{"team": "desk", "request": "hello"}'}}
+        first, again, other = (
+            desk.client().post(RUNS, files=[("files", ("a.txt", content))], **given)
+            for content in (b"one", b"one", b"two")
+        )
+        assert first.status_code == again.status_code == 202
+        assert first.json()["run_id"] == again.json()["run_id"]
+        assert other.status_code == 422
 
 
 def test_a_client_that_waits_for_a_run_that_no_plan_is_made_for_gets_its_id(

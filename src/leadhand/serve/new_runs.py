@@ -20,7 +20,7 @@ from leadhand.run.admission import check_own_plan
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
 from leadhand.run.stored import earlier_runs
-from leadhand.run.uploads import kept_files
+from leadhand.run.uploads import digests, kept_files
 from leadhand.serve.documents import RunBudget
 from leadhand.serve.principals import EVERY_TENANT, Principal, origin_of
 from leadhand.serve.problems import HttpProblem
@@ -130,7 +130,7 @@ async def start(
     if not new.store:
         origin[UNKEPT] = True
     if key is not None:
-        origin["idempotency"] = digest_of(new.model_dump(mode="json"))
+        origin["idempotency"] = digest_of([new.model_dump(mode="json"), digests(uploads or {})])
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
     approve: Sequence[Occasion] | None = new.approve
@@ -153,6 +153,9 @@ async def start(
             context=principal.context,
         )
     except RunExists as error:
+        same = await service.records.read(error.run_id)
+        if same is not None and same.state.origin.get("idempotency") == origin.get("idempotency"):
+            return service.handle(same)  # what the principal's own origin has is no part of a body
         raise HttpProblem(422, "this Idempotency-Key was sent with another request") from error
 
 
