@@ -29,12 +29,13 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     found = (ask.cell, ask.group if is_listed else None)[:: 1 if is_who else -1]
     ask.cell = next((one for one in found if one and one not in named), None)
     ask.split = ask.split and ask.group not in named
-    if asks(question, "growth") and not ask.compared and ask.date and ask.date.is_series:
+    is_growth = asks(question, "growth") and asked != "count_of"
+    if is_growth and not ask.compared and ask.date and ask.date.is_series:
         found_ends = ends(ask.date.column.dates, years=not ask.when)
         ask.compared = (found_ends[0], found_ends[-1]) if found_ends else None
     if asked == "count_of":
         _count(ask, words)
-    elif ask.measure is None:
+    elif ask.measure is None or ask.fit < 0.5:
         _default_measure(ask, question, asked)
     measure = ask.measure
     if measure is None:
@@ -66,15 +67,17 @@ def _count(ask: Ask, words: Sequence[Word]) -> None:
 def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
     """The measure of a question that names none."""
     fields = ask.view.fields
-    if asks(question, "oldest|newest|youngest|latest|earliest|first"):
-        ask.measure = next((one for one in fields if one.role == "date"), None)
+    found = [one for one in fields if one.role == "measure"]
+    money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]
     is_growth, is_paid = asks(question, "growth"), asks(question, "paying")
     is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
+    if ask.measure is None and asks(question, "oldest|newest|youngest|latest|earliest|first"):
+        ask.measure = next((one for one in fields if one.role == "date"), None)
+    elif ask.measure and is_paid and money and ask.measure not in money:
+        ask.measure = None  # "pay in a week" names no column of weeks
     is_of_units = asks(question, "how many <units_of>")
     if ask.measure or is_of_units or (is_most and ask.is_of_rows):
         return
-    found = [one for one in fields if one.role == "measure"]
-    money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]
     is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
     is_extreme = is_ranked and asks(question, "extreme") and not is_most
     is_only = len(found) == 1 and (asked or is_most)

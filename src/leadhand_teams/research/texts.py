@@ -159,7 +159,7 @@ class TextLibrary:
         topic = [w for w in naming(words) if w.stem not in every and w.text not in every]
         known = [w for w in topic if self.knows(w.stem)]
         chosen = [one for one in self.texts if titles[one.name] & asked]
-        if not topic and len(chosen) == 2:
+        if not known and len(chosen) == 2:
             rows = self._differing(chosen, every)
         else:
             rows: list[list[TextSentence]] = []
@@ -171,7 +171,7 @@ class TextLibrary:
                 row = sorted((one.sentence for one in fitting), key=self.sentences.index)
                 rows += [row] if row not in rows else []
         shown = list(chain.from_iterable(rows))
-        if len(shown) < 2 or (topic and not known):
+        if len(shown) < 2:
             return ResearchFinding()
         lines = "; ".join(f"{one.source.name}: “{one.text}”" for one in shown)
         doubts = [f"“{word}” is read as “{other}”." for word, other in read_as.items()]

@@ -67,6 +67,7 @@ _PERIODS: Final[dict[str, list[tuple[PeriodKind, re.Pattern[str]]]]] = {
     name: [(kind, _pattern(one)) for kind, one in WORDS[name]]
     for name in ("periods", "bare_periods")
 }
+_AROUND: Final = re.compile(WORDS["around_dates"])
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
 NO_YEAR: Final = 1
@@ -117,15 +118,14 @@ class Period:
     @property
     def label(self) -> str:
         """`2025`, `first half of 2025`, `Q1 2025` or `March 2025`."""
-        month, has_year = self.start.month, self.start.year != NO_YEAR
-        if self.kind == "year":
-            return f"{self.start.year}"
-        name = {
-            "half": f"{'first' if month == 1 else 'second'} half{' of' * has_year}",
-            "quarter": f"Q{(month + 2) // 3}",
-            "month": MONTH_NAMES[month - 1],
+        month = self.start.month
+        year = f" {self.start.year}" if self.start.year != NO_YEAR else ""
+        return {
+            "year": year.strip(),
+            "half": f"{'first' if month == 1 else 'second'} half{' of' * bool(year)}{year}",
+            "quarter": f"Q{(month + 2) // 3}{year}",
+            "month": f"{MONTH_NAMES[month - 1]}{year}",
         }[self.kind]
-        return f"{name} {self.start.year}" if has_year else name
 
 
 def number(text: str, mark: DecimalMark | None = None) -> float | None:
@@ -223,10 +223,7 @@ def dates(text: str, order: DayOrder | None = None) -> list[DateFound]:
 
 def date(text: str, order: DayOrder | None = None) -> DateFound | None:
     """The date that `text` is, perhaps with a time of day; None if it is none."""
-    bare = re.sub(
-        r"[T ]\d{1,2}:\d\d(:\d\d)?(\.\d+)?\s*(Z|[AP]M|[+-]\d\d:?\d\d)?$", "", text.strip()
-    )
-    bare = re.sub(r"^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? ", "", bare)
+    bare = _AROUND.sub("", text.strip())
     found = dates(bare, order)
     whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(bare))
     return found[0] if whole else None
