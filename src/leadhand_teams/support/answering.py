@@ -27,8 +27,6 @@ from leadhand_teams.support.runbooks import to_yaml
 from leadhand_teams.support.sections import NEAR, blocks
 from leadhand_teams.support.words import DATA, carrying, foreign, stems
 
-_STRANGE = "Only requests in English are understood word for word"
-
 
 class _Case(NamedTuple):
     """What is known of a request when the workers are done."""
@@ -64,7 +62,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     made = escalated or _ticket(brief, diagnosis, documented, library)
     case = _Case(brief, diagnosis, documented, strange, made)
     checked = _checked(brief.request, added(results), library)
-    solved = bool(diagnosis.cause) and brief.route.primary != "escalator"
+    known = diagnosis.cause or (diagnosis.steps and not diagnosis.asking)
+    solved = bool(known) and brief.route.primary != "escalator"
     output = SupportAnswer(
         reply=_reply(case, checked.kept),
         route=brief.route,
@@ -81,7 +80,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     )
     gaps = [] if output.answered else [f"not read: {one}" for one in output.unread]
     if strange and not checked.kept:
-        gaps.append(_STRANGE)
+        gaps.append(DATA["strange"])
     elif not output.answered and not (escalated or diagnosis.ways):
         gaps.append("neither documents nor runbooks answer this")
     clashes = [two for one in (documented, *documented.also) for two in one.contradictions]
@@ -181,7 +180,7 @@ def _lead(case: _Case, titles: str) -> list[str]:
         return [" ".join(filter(None, (lacks, passed, person, there)))]
     if case.strange:
         near = " What comes nearest to yours is below." if titles else ""
-        return [f"{_STRANGE}.{near} A person has to look at it."]
+        return [f"{DATA['strange']}.{near} A person has to look at it."]
     also = [person or passed] if made is not None else []
     if documented.answered and (brief.route.primary == "documenter" or not diagnosis.cause):
         return [f"This is described in {titles}, below.", *also]

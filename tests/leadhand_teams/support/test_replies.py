@@ -56,6 +56,9 @@ def test_a_step_that_finds_out_what_the_request_says_is_left_out(tmp_path: Path)
     assert "Look at the lamp" not in found.reply
     _, found = run("The gate stays closed", tmp_path)
     assert "Look at the lamp" in found.reply
+    assert not found.answered
+    _, found = run("The gate stays closed, the lamp is green", tmp_path)
+    assert found.answered
 
 
 def test_advice_for_any_product_gives_way_to_the_documents(tmp_path: Path) -> None:
