@@ -46,7 +46,15 @@ def passage(part: str, found: FoundAnswer, known: KnownLines) -> list[QuotableLi
     begin = end = clause.index(first.number)
     more = [_goes_on(one) for one in every]
     least = weight("beside" if found.kind in NUMBERS else "also") * first.score
-    also = {one.number for one in found.near if one.score >= least}
+    # "Error 619" does not go on with "error 812".
+    places = first.places.items()
+    codes = {one for one, at in places if at == "own!" and re.search(r"\d", one.word)}
+    near = [
+        one
+        for one in found.near
+        if one.score >= least and all(one.places.get(code) == "own!" for code in codes)
+    ]
+    also = {one.number for one in near}
     is_plural = pattern("plural").search(part) is not None
     while begin and (more[begin] or (is_plural and clause[begin - 1] in also)):
         begin -= 1
