@@ -186,7 +186,8 @@ def _place(
 def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float:
     """How well a sentence fits the case of a question and what it asks for."""
     sentence = known.sentences[number]
-    factor = opposed(question, sentence.quote) / max(1.0, known.length(number)) ** weight("length")
+    length = len(known.stems[number][0]) / weight("words")
+    factor = opposed(question, sentence.quote) / max(1.0, length) ** weight("length")
     if pattern("told").search(question) and pattern("case").match(sentence.quote):
         factor *= weight("told_case")
     if sentence.quote.endswith("?"):

@@ -27,7 +27,6 @@ _HEADING: Final = re.compile(
     rf"(?:{_NUMBER} +)?[^\W\d_][^.!?;:|]{{1,70}})[:?]?",
     re.IGNORECASE,
 )
-_NUMBERED: Final = re.compile(rf"{_NUMBER} ")
 _MAX_TITLE: Final = 100
 _MOST_TOP: Final = 300
 _RULES: Final = ("|--", "|:-", "| -", "| :")
@@ -73,22 +72,15 @@ class KnownLines:
     """Whether there are more sentences."""
 
     @cached_property
-    def names(self) -> Mapping[str, frozenset[str]]:
-        """For each file what its name and title have."""
-        files = dict.fromkeys(one.file for one in self.sentences)
-        titles = {text.name: _title(text) for text in reversed(self.reading.texts)}
-        return {one: units(f"{re.sub('[_.]', ' ', one)} {titles.get(one, '')}") for one in files}
-
-    @cached_property
     def tops(self) -> Mapping[str, frozenset[str]]:
-        """For each file what its name, title and first lines have: what it is about."""
-        first = {
-            text.name: " ".join(
-                line for line in text.text.split("\n", _TOP_LINES)[:_TOP_LINES] if line[-1:] != "."
-            )
-            for text in reversed(self.reading.texts)
-        }
-        return {one: has | units(first.get(one, "")[:_MOST_TOP]) for one, has in self.names.items()}
+        """For each file what its name and first lines, but no sentences, have: what it is about."""
+        found = {one.file: re.sub("[_.]", " ", one.file) for one in self.sentences}
+        for text in self.reading.texts:
+            lines = text.text.split("\n", _TOP_LINES)[:_TOP_LINES]
+            first = " ".join([text.title, *(line for line in lines if line[-1:] != ".")])
+            if text.name in found and len(found[text.name]) <= len(text.name):
+                found[text.name] += f" {first[:_MOST_TOP]}"
+        return {file: units(said) for file, said in found.items()}
 
     @cached_property
     def kinds(self) -> Mapping[str, DocumentKind]:
@@ -96,7 +88,7 @@ class KnownLines:
         found: dict[str, DocumentKind] = {}
         for file, top in self.tops.items():
             score, best = max(
-                (sum((one <= top) + 2 * (one <= self.names[file]) for one in kind), -number)
+                (sum(one <= top for one in kind), -number)
                 for number, kind in enumerate(_kind_words())
             )
             if score:
@@ -114,14 +106,6 @@ class KnownLines:
         # Below the title of the document, which is in `tops`.
         heads = {o.heading: units(" ".join(o.heading.split(" > ")[1:])) for o in self.sentences}
         return tuple((units(one.quote), heads[one.heading]) for one in self.sentences)
-
-    def length(self, number: int) -> float:
-        """The words of a sentence beside the mean of all."""
-        return len(self.stems[number][0]) / self._mean
-
-    @cached_property
-    def _mean(self) -> float:
-        return sum(len(body) for body, _ in self.stems) / max(1, len(self.stems)) or 1.0
 
     @cached_property
     def places(self) -> Mapping[str, frozenset[int]]:
@@ -189,7 +173,9 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
             continue
         beside = [*lines[max(0, clause - 1) : clause], *lines[clause + 1 : clause + 2]]
         if (heading := _heading(line)) and not _counts_on(line, beside):
-            above = [*above[: _level(line, above)], heading][-4:]
+            # A plain heading is below the title.
+            level = len(line) - len(line.lstrip("#")) or 2
+            above = [*above[: level - 1], heading][-4:]
             continue
         block = text.text[begin:end]
         is_item = _ITEM.match(block) is not None
@@ -199,16 +185,6 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
                 where = text.ref(begin + first)
                 heads = " > ".join(dict.fromkeys([*above, *filter(None, [columns])]))
                 yield QuotableLine(where, said[:MAX_CHARS], heads, text.name, clause, is_item)
-
-
-def _level(line: str, above: list[str]) -> int:
-    """Below how many of the headings above a heading stands."""
-    if line.startswith("#"):
-        return len(line) - len(line.lstrip("#")) - 1
-    # A plain heading is below a numbered one, and that is below the title.
-    is_major = line.isupper() or _NUMBERED.match(line) is not None
-    major = above[1:2] and (above[1].isupper() or _NUMBERED.match(above[1]))
-    return 1 if is_major or not major else 2
 
 
 def _counts_on(line: str, beside: list[str]) -> bool:

@@ -57,7 +57,7 @@ def test_rows_of_figures_that_are_named_are_quoted(tmp_path: Path) -> None:
 def test_contradictions_are_named_with_both_places_and_stay_open(tmp_path: Path) -> None:
     question = "Within how many days does the supplier deliver?"
     [one] = asked(tmp_path, "legal", question, "contract.md", "terms.md").disagreements
-    assert one.what == "day: 21 or 14"
+    assert one.what == "day: 14 or 21"
     assert not one.settled
     assert {one.one.ref, one.other.ref} == {"contract.md:7", "terms.md:5"}
 
