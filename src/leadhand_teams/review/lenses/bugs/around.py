@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import DefinitionPairs, Pair, Removal, shown
-from leadhand_teams.review.comparison.code import Code, names_in, span, squeezed
+from leadhand_teams.review.comparison.code import SIMPLE, Code, names_in, span, squeezed
 from leadhand_teams.review.comparison.guards import called_in
 
 CLOSING, CLOSERS = syntax.words_of("behaviour.closing"), syntax.words_of("behaviour.closers")
@@ -31,6 +31,7 @@ def find(pair: Pair, comparison: DefinitionPairs) -> Iterator[Removal]:
     yield from _locks(pair, heirs, comparison)
     yield from _awaits(pair, heirs, comparison)
     yield from _closed(pair, heirs, comparison)
+    yield from _unclosed(pair, heirs)
     yield from _handlers(pair, heirs, comparison)
 
 
@@ -43,6 +44,7 @@ def _locks(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) -> It
     before, now = [*_held_locks([pair.old])], [*_held_locks(heirs)]
     names = frozenset[str]().union(*(code.names for code in heirs))
     lost = Counter(map(ast.unparse, dict(before))) - Counter(map(ast.unparse, dict(now)))
+    yield from _let_out(pair, heirs)
     for lock, inside in before if len(now) < len(before) else ():
         text = ast.unparse(lock)
         if not lost[text] or called_in(lock) & comparison.deleted:
@@ -55,6 +57,40 @@ def _locks(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) -> It
         line = next((n for n in span(lock) if pair.removes(n)), 0)
         if line:
             yield Removal("bugs/lock-dropped", line, question, place=pair.place)
+
+
+def _let_out(pair: Pair, heirs: Sequence[Code]) -> Iterator[Removal]:
+    """Statements that ran under a lock, and run outside of the same lock now."""
+    before, now = _under_locks([pair.old]), _under_locks(heirs)
+    everywhere = {
+        ast.dump(one): one for code in heirs for one in code.nodes if isinstance(one, ast.stmt)
+    }
+    for text, lock in before.items():
+        node = everywhere.get(text)
+        kept = any(ast.dump(one) == ast.dump(lock) for one in now.values())
+        if node is None or text in now or not kept or isinstance(node, ast.Return):
+            continue
+        line = next((n for n in (*span(lock), *span(node)) if pair.removes(n)), 0)
+        if line:
+            question = f"Is `{shown(ast.unparse(node))}` safe outside of `{ast.unparse(lock)}`?"
+            question = f"{question} {pair.place} held that for it."
+            yield Removal("bugs/lock-dropped", line, question, place=pair.place, at=node.lineno)
+            return
+
+
+def _under_locks(codes: Iterable[Code]) -> dict[str, ast.expr]:
+    """The simple statements that run while a lock is held -> the lock."""
+    return {
+        ast.dump(one): item.context_expr
+        for code in codes
+        for block in code.nodes
+        if isinstance(block, ast.With | ast.AsyncWith)
+        for item in block.items
+        if is_lock(item.context_expr)
+        for part in block.body
+        for one in ast.walk(part)
+        if isinstance(one, SIMPLE)
+    }
 
 
 def _new_blocks(pair: Pair, heirs: Sequence[Code]) -> Iterator[ast.With | ast.AsyncWith]:
@@ -169,6 +205,34 @@ def _closed(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) -> I
             yield from _removal("not-closed", had[0], call, pair, new, question)
 
 
+def _unclosed(pair: Pair, heirs: Sequence[Code]) -> Iterator[Removal]:
+    """What a call closed in code that is rewritten, and is opened as before."""
+    opened, opened_now = _opened([pair.old]), _opened(heirs)
+    closed = {name for code in heirs for one in closings(code) for name in names_in(one)}
+    for call in pair.old.calls if pair.is_rewritten else ():
+        name = syntax.dotted(call.func).rpartition(".")[0]
+        opener = opened.get(name) if syntax.last_name(call.func) in CLOSING else None
+        again = [one for one, other in opened_now.items() if other == opener and opener]
+        line = next((n for n in span(call) if pair.removes(n)), 0)
+        if line and again and closed.isdisjoint(again):
+            question = (
+                f"Is `{again[0]}` still closed? {pair.place} had `{shown(ast.unparse(call))}`"
+            )
+            yield Removal("bugs/not-closed", line, f"{question} for it.", place=pair.place)
+
+
+def _opened(codes: Iterable[Code]) -> dict[str, str]:
+    """Variable -> last name of the call that gives it."""
+    nodes = (node for code in codes for node in code.nodes)
+    return {
+        target.id: syntax.last_name(call.func)
+        for node in nodes
+        for target, value in syntax.assigned(node)
+        for call in [value.value if isinstance(value, ast.Await) else value]
+        if isinstance(target, ast.Name) and isinstance(call, ast.Call)
+    }
+
+
 def _held(codes: Iterable[Code]) -> Mapping[str, list[ast.Call]]:
     """Last name -> the calls that `with` enters, without locks."""
     found: dict[str, list[ast.Call]] = {}
@@ -203,7 +267,10 @@ def _handlers(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) ->
         before, now = _caught(block), _caught(same[0])
         lost = {one: node for one, node in before.items() if one not in now}
         gained = {one: node for one, node in now.items() if one not in before}
-        if not lost or not gained or (lost | gained).keys() & {"Exception", "BaseException"}:
+        narrower = not gained and bool(now) and len(same[0].handlers) == len(block.handlers)
+        if not lost or not (gained or narrower):
+            continue
+        if (lost | gained).keys() & {"Exception", "BaseException"}:
             continue
         if not lost.keys() - comparison.deleted or any(map(comparison.added_definition, gained)):
             continue
@@ -211,7 +278,7 @@ def _handlers(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) ->
             continue
         kinds = ", ".join(sorted(lost))
         question = f"Is `{kinds}` handled elsewhere? {pair.place} caught it"
-        was, node = next(iter(lost.values())), next(iter(gained.values()))
+        was, node = next(iter(lost.values())), next(iter((gained or now).values()))
         yield from _removal("exception-exchanged", was, node, pair, tries[same[0]], question)
 
 

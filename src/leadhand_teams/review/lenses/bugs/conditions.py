@@ -68,6 +68,11 @@ def _bounds(code: Code) -> dict[tuple[str, str], dict[int, ast.expr]]:
                 place, bounds = syntax.last_name(function), args
             case ast.Slice(lower=lower, upper=upper):
                 place, bounds = "[]", [one for one in (lower, upper) if one is not None]
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _ONE_MORE:
+                upwards = isinstance(op, ast.Lt | ast.LtE)
+                key = f"{upwards} {ast.dump(left)}", ast.dump(right)
+                found.setdefault(key, {})[isinstance(op, ast.LtE | ast.GtE)] = node
+                continue
             case _:
                 continue
         for one in bounds:
@@ -78,7 +83,7 @@ def _bounds(code: Code) -> dict[tuple[str, str], dict[int, ast.expr]]:
                     away = number if isinstance(op, ast.Add) else -number
                 case _:
                     pass
-            if not isinstance(base, ast.Constant | ast.Name):
+            if not isinstance(base, ast.Constant):
                 found.setdefault((place, ast.dump(base)), {})[away] = one
     return found
 

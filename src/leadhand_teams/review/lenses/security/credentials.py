@@ -40,15 +40,26 @@ def find(event: events.Event) -> events.Hits:
 
 
 def _stored(event: events.Assignment) -> events.Hits:
-    expression = event.node.value
+    expression = _default(event.node.value)
     if not isinstance(expression, ast.Constant) or not isinstance(expression.value, str | bytes):
         return
-    value = event.value.constant or ""
+    value = str(expression.value)
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
         yield events.hit("empty-database-password.url", event, name=event.key, host=url[1])
     elif _names_a_credential(event.key, value):
         yield events.hit("hard-coded-credential", event, name=event.key)
+
+
+def _default(node: ast.expr | None) -> ast.expr | None:
+    """The value in `SecretStr("...")` and `Field(default="...")`."""
+    match node:
+        case ast.Call(func=ast.Name(id="SecretStr"), args=[value]):
+            return value
+        case ast.Call(func=ast.Name(id="Field" | "field"), keywords=keywords):
+            return next((one.value for one in keywords if one.arg == "default"), node)
+        case _:
+            return node
 
 
 def _passed(event: events.ResolvedCall) -> events.Hits:

@@ -64,6 +64,11 @@ def _secret(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
         return ""
     owner = next((one for one in edit.above if isinstance(one, ast.Assign | ast.keyword)), None)
     named = names_in(owner.targets if isinstance(owner, ast.Assign) else [])
+    named |= {
+        one.value
+        for one in ast.walk(old)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
     keyword = (owner.arg or "") if isinstance(owner, ast.keyword) else ""
     text = value if isinstance(value, str) else value.decode("latin-1")
     if any(char in text for char in " /{}<>") or _SECRETS.isdisjoint(

@@ -20,7 +20,7 @@ from leadhand_teams.review.comparison import (
     shown,
     vocabulary,
 )
-from leadhand_teams.review.comparison.code import names_in, squeezed
+from leadhand_teams.review.comparison.code import names_in, span, squeezed
 from leadhand_teams.review.comparison.parts import written
 from leadhand_teams.review.lenses.security.switches import is_off, is_unsafe, switch_rule
 from leadhand_teams.review.syntax import pattern_of, word_rows, words_of
@@ -39,6 +39,8 @@ _ASKERS = words_of("lost.askers")
 """Names of the user for whom code runs."""
 _NOTES = words_of("lost.notes")
 """Calls that keep who it was, and decide nothing by it."""
+_OWNERS = words_of("lost.owners")
+"""Words of names that say whose something is."""
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 Judge = Callable[[Part, Pair, DefinitionPairs], bool]
@@ -76,6 +78,8 @@ def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
         yield from _deleted(pair, sides)
         return
     yield from _exchanged(pair)
+    yield from _dependencies(pair, sides)
+    yield from _compared(pair, sides)
     for row in _ROWS:
         gained = pair.gained(row.kind)
         if any(row.instead(one, pair, sides) if row.instead else row.rule(one) for one in gained):
@@ -308,6 +312,42 @@ def _exchanged(pair: Pair) -> Iterator[Removal]:
                 f"Is `{unsafe[0]}` as safe as `{part.name}` here? {pair.place} used that before."
             )
             yield Removal("security/removed-safer-variant", part.line, question)
+
+
+def _dependencies(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
+    """Checks that a framework made before it called the function, by its parameters."""
+    old, new = (_depends(code.node) for code in (pair.old, pair.new or pair.old))
+    for name, node in old.items():
+        if vocabulary.guards(name) and name not in new and not sides.added_words[name]:
+            line = next((n for n in span(node) if pair.removes(n)), 0)
+            if line:
+                question = f"Is {pair.place} still protected? It no longer depends on `{name}`."
+                yield Removal("security/removed-decorator", line, question)
+
+
+def _depends(node: ast.AST) -> dict[str, ast.Call]:
+    """Last name of what parameters depend on -> the call that says so."""
+    calls = (one for one in ast.walk(getattr(node, "args", node)) if isinstance(one, ast.Call))
+    return {
+        syntax.last_name(call.args[0]): call
+        for call in calls
+        if isinstance(node, syntax.FUNCTIONS)
+        if call.args and syntax.last_name(call.func) in ("Depends", "Security")
+    }
+
+
+def _compared(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
+    """Conditions of a query on whose the rows are."""
+    for call in pair.old.calls:
+        for one in call.args:
+            text = ast.unparse(one)
+            about = {word for name in names_in(one) for word in syntax.words(name)} & _OWNERS
+            if not isinstance(one, ast.Compare) or not about or squeezed(text) in sides.added_text:
+                continue
+            line = next((n for n in span(one) if pair.removes(n)), 0)
+            if line and not pair.tests_anew(names_in(one)):
+                question = f"Does it not matter whose it is? {pair.place} had `{shown(text)}` here."
+                yield Removal("security/removed-access-guard", line, question)
 
 
 def _deleted(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
