@@ -200,7 +200,8 @@ def _role(column: DataColumn, table: DataTable) -> Role:
     numbers = [n for n in column.numbers if n is not None]
     is_whole = all(number.is_integer() for number in numbers) and not column.unit
     # Numbered rows: `ticket` from 1 to 60.
-    in_order = len(numbers) > 2 and sorted(numbers) == [min(numbers) + n for n in range(len(table))]
+    low = min(numbers, default=0.0)
+    in_order = len(numbers) > 2 and sorted(numbers) == [low + n for n in range(len(table))]
     is_rows = in_order and set(stems_in(column.name)) <= set(stems_in(_title(table)))
     if is_whole and (is_rows or asks(_spaced(column.name), "keys")):
         return "key"
