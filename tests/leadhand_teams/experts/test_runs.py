@@ -40,7 +40,8 @@ def test_requests_that_want_different_experts_have_different_plans(team: Team) -
     assert [task.worker for task in both.tasks] == ["legal", "financial", "moderator"]
     assert both.tasks[2].depends_on == ("legal", "financial")
     assert both.tasks[0].intent == (
-        "Answer from the documents as the legal expert: What late fee does the tenant owe under the lease"
+        "Answer from the documents as the legal expert: "
+        "What late fee does the tenant owe under the lease"
     )
     assert [task.worker for task in planned(team, "Who wrote Faust?").tasks] == ["moderator"]
 
