@@ -46,7 +46,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
              for cited in given.citations}  # fmt: skip
     last = results[-1].task.id if results else ""
     missing = [f"not answered: {one}" for one in made.not_answered]
-    missing = missing if made.answered else ["it is not answered as it was asked"]
+    if not made.answered:
+        is_part = made.value is not None
+        missing = [f"answered without {_quoted(made.not_found)}" if is_part else "no answer"]
     conflicts = [
         Conflict(task_ids=(one.task.id,), about=about)
         for one in results
@@ -70,12 +72,8 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
         return made
     more = _first(second, tables.second or ResearchFinding(), texts.second or ResearchFinding())
     if not (made.answered and more.answered):
-        said = (
-            f"{made.answer} Not answered: “{second}”; ask it alone."
-            if made.answered
-            else made.answer
-        )
-        return made.model_copy(update={"answer": said, "not_answered": (second,)})
+        left = f" Not answered: “{second}”; ask it alone." if made.answered else ""
+        return made.model_copy(update={"answer": made.answer + left, "not_answered": (second,)})
     changes = {
         "answer": f"{made.answer} {more.answer}",
         "citations": tuple(dict.fromkeys((*made.citations, *more.citations))),
