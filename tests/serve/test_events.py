@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -68,6 +68,23 @@ def test_a_client_follows_a_run_to_its_end_and_misses_nothing_when_it_comes_agai
     assert (again.status_code, again.content) == (204, b"")
     with following(client, f"{url}?after_seq={ids[-2]}") as found:
         assert [one["event"] for one in found if "event" in one] == ["run_finished", "end"]
+
+
+def test_secrets_are_in_no_event_whoever_reads_and_however_soon(desk: Desk) -> None:
+    """Events that are sent as they happen were not written to the journal yet, which redacts."""
+    secret = f"ghp_{'a1B2' * 9}"
+    run_id = started(desk, f"push with {secret}", team="gate")
+    readers = desk.client("ann"), desk.client("olga")
+    with ExitStack() as stack:
+        url = f"{RUNS}/{run_id}/events"
+        found = [stack.enter_context(following(one, url)) for one in readers]
+        begun = [until(one, "task_dispatched") for one in found]
+        desk.gate.open()
+        seen = [[*first, *rest] for first, rest in zip(begun, found, strict=True)]
+    assert [one[-1]["event"] for one in seen] == ["end", "end"]
+    assert secret not in str(seen)
+    assert "push with [redacted]" in str(seen[0])
+    assert "push with [redacted]" in str(seen[1])
 
 
 def test_others_than_operators_get_the_public_events(desk: Desk) -> None:

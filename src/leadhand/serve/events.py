@@ -102,14 +102,15 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-def message_of(event: Event | TextDelta, *, operator: bool, run_id: str = "") -> str:
-    """An event as a message; empty if the reader may see nothing of it. With `run_id`, in a stream
-    of many runs, it has no id."""
-    data = _data(event) if operator else public(event)
+def message_of(event: Event | TextDelta, caller: ServiceCaller, *, run_id: str = "") -> str:
+    """An event as a message, without secrets; empty if the reader may see nothing of it. With
+    `run_id`, in a stream of many runs, it has no id."""
+    data = _data(event) if caller.is_operator else public(event)
     if not data:
         return ""
     id = "" if run_id or isinstance(event, TextDelta) else f"id: {event.seq}\n"
-    return f"{id}{message(event.type, data)}"
+    # An event of this process comes before the journal, which removes secrets, has written it.
+    return f"{id}{caller.service.redact(message(event.type, data))}"
 
 
 def message(kind: str, data: dict[str, JsonValue] | str) -> str:
@@ -156,7 +157,7 @@ async def _messages(run: Run, after: int, caller: ServiceCaller) -> AsyncGenerat
     with suppress(LeadhandError):
         async with aclosing(run.batches(after_seq=after)) as found:
             async for batch in found:
-                parts += [message_of(event, operator=caller.is_operator) for event in batch]
+                parts += [message_of(event, caller) for event in batch]
                 if ends(batch[-1]):
                     parts.append(message("end", {"run_id": run.id}))
                 yield "".join(parts)
@@ -200,8 +201,7 @@ class _Look:
                 fields = {"run_id", "team", "status", "questions"}
                 shown.append(message("run_changed", one.model_dump(mode="json", include=fields)))
             elif sees and not isinstance(one, RunSummary):
-                operator = caller.is_operator
-                shown.append(message_of(one, operator=operator, run_id=one.run_id))
+                shown.append(message_of(one, caller, run_id=one.run_id))
         return "".join(shown)
 
 

@@ -1,6 +1,7 @@
 """What the routes share: the supervisors of a service, its journal and limits, and who calls."""
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
+from leadhand.redaction import Redactor
 from leadhand.run.handle import Run
 from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole, authenticated
 from leadhand.serve.problems import RETRY_S, HttpProblem
@@ -69,6 +71,7 @@ class Service:
     """Set once every run has ended or is interrupted."""
     records: RunRecords = field(init=False)
     """The runs that were shown last."""
+    redact: Redactor = field(default_factory=lambda: Redactor.of(os.environ))
 
     def __post_init__(self) -> None:
         self.records = RunRecords(self.journal)

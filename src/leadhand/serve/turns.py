@@ -125,13 +125,15 @@ class ClientTurn:
                         pass
 
     def text(self, answer: Answer) -> str | None:
-        """The answer's text, or its output as JSON; None if there is none."""
+        """The answer's text, or its output as JSON, without secrets; None if there is none."""
         if answer.status not in ("complete", "partial"):
             return None
         shown = seen_answer(answer, operator=self.caller.is_operator)
+        redact = self.caller.service.redact
         if not self.as_output:
-            return shown.answer
-        return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
+            return redact(shown.answer)
+        data = json.dumps(shown.output, ensure_ascii=False)
+        return None if shown.output is None else redact(data)
 
     def failure(self, answer: Answer) -> HttpProblem | None:
         """What a client gets of a run that failed or was cancelled; None of any other."""
