@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from leadhand import Plan
-from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
+from leadhand.extension.roles import Gap, Source, Synthesis, TaskResult
 from leadhand_teams.shared.answers import added
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
@@ -15,7 +15,6 @@ from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
     Documented,
-    SectionClash,
     SupportAnswer,
     Ticket,
     Triage,
@@ -91,16 +90,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         output=output.model_dump(mode="json"),
         sources=tuple(Source(task_id=id, ref=ref) for id, one in done for ref in one.evidence),
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
-        conflicts=tuple(map(_conflict, dict.fromkeys(clashes))),
-    )
-
-
-def _conflict(clash: SectionClash) -> Conflict:
-    return Conflict(
-        task_ids=("documenter",),
-        kind="contradiction" if clash.certain else "difference",
-        about=clash.about,
-        why=" / ".join(map(": ".join, zip(clash.refs, clash.texts, strict=True))),
+        conflicts=tuple(dict.fromkeys(clashes)),
     )
 
 
@@ -122,16 +112,15 @@ def _ticket(
     brief: Brief, diagnosis: Diagnosis, documented: Documented, library: SupportLibrary
 ) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
-    person = next((one.person for one in diagnosis.ways if one.person), "")
     helps = any(one.may_help for one in (documented, *documented.also))
     solved = diagnosis.ways or documented.answered
     if not foreign(brief.request):
         elsewhere = documented.unknown and not (helps or diagnosis.signs)
         solved = solved or elsewhere or (helps and brief.kind == "question")
-    if solved and not person and brief.kind != "feature":
+    if solved and not (diagnosis.person or documented.open) and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
-    made = ticket(brief, library, tried=tried, why=person)
+    made = ticket(brief, library, tried=tried, why=diagnosis.person)
     urgent = any(one.severity == "urgent" for one in diagnosis.ways)
     return made.model_copy(update={"severity": "urgent"}) if urgent else made
 
@@ -140,15 +129,13 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     """The reply to the customer."""
     documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
-    is_open = feature or not (diagnosis.cause or route.primary == "escalator")
-    offers = [(documented, is_open and documented.may_help)]
-    offers += [(one, route.primary != "escalator" and one.may_help) for one in documented.also]
-    offered = {
-        one.sections[0].ref: one
-        for one, fits in reversed(offers)
-        if one.sections and (one.answered or fits)
-    }
-    shown = [*reversed(offered.values())]
+    is_open = feature or not (diagnosis.cause or diagnosis.person)
+    offered: dict[str, Documented] = {}
+    for one, fits in ((documented, is_open), *((also, True) for also in documented.also)):
+        if one.sections and (one.answered or (fits and one.may_help)):
+            known = offered.get(one.sections[0].ref)
+            offered[one.sections[0].ref] = known if known and known.answered else one
+    shown = [*offered.values()]
     before = "Until then: " if feature else "Perhaps this helps: "
     steps = {*carrying(stems(" ".join(diagnosis.steps)))}
     explained = [_documented(one, "" if one.answered else before, steps) for one in shown]
@@ -157,11 +144,12 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     if added:
         parts.insert(0, Section("", [Items([one.text for one in added])]))
     if case.made is not None and case.made.missing and not diagnosis.cause:
-        lead = "Please answer what you can of this, so that we need not ask again:"
-        parts.append(Section("Please send us", [lead, Items(case.made.missing)]))
-    titles = " and ".join(f"“{one.sections[0].title}”" for one in shown)
+        parts.append(Section("Please send us", [DATA["please"], Items(case.made.missing)]))
     opening = DATA["opening"]["person" if reasons(case.brief.request) else case.brief.kind]
+    titles = " and ".join(f"“{one.sections[0].title}”" for one in shown)
     first, *others = _lead(case, titles)
+    if found or shown:
+        others += [DATA["open"].format(one) for one in documented.open]
     report = Report(title="", lead=["Hello,", f"{opening} {first}", *others], sections=parts)
     return report.markdown(title=False)
 
@@ -170,19 +158,19 @@ def _lead(case: _Case, titles: str) -> list[str]:
     """The direct answer, in one or two sentences; `titles` are those of the sections below it."""
     brief, diagnosis, documented, made = case.brief, case.diagnosis, case.documented, case.made
     about = [*reasons(brief.request), made.kind if made is not None else brief.kind]
-    person = next((one.person for one in diagnosis.ways if one.person), "")
     passed = DATA["passed_on"][about[0]]
     if about[0] == "feature" and made is not None:
         passed += f" I noted it as “{made.title.partition(': ')[2] or made.title}”."
     if made is not None and "escalator" in (brief.route.primary, DESK_OF[brief.kind]):
-        there = f"What there is already is in {titles}, below." if documented.answered else ""
+        there = f"What our documents have on it is in {titles}, below." if titles else ""
         lacks = "" if about[1:] or there else "Our documents have nothing that does this."
-        return [" ".join(filter(None, (lacks, passed, person, there)))]
+        return [" ".join(filter(None, (lacks, passed, diagnosis.person, there)))]
     if case.strange:
         near = " What comes nearest to yours is below." if titles else ""
         return [f"{DATA['strange']}.{near} A person has to look at it."]
-    also = [person or passed] if made is not None else []
-    if documented.answered and (brief.route.primary == "documenter" or not diagnosis.cause):
+    also = [diagnosis.person or passed] if made is not None else []
+    sure = any(one.answered for one in (documented, *documented.also))
+    if sure and (brief.route.primary == "documenter" or not diagnosis.cause):
         return [f"This is described in {titles}, below.", *also]
     if diagnosis.cause:
         decides = diagnosis.asking.question if diagnosis.asking else ""
@@ -197,8 +185,7 @@ def _lead(case: _Case, titles: str) -> list[str]:
         return [f"Our documents say nothing about {names}. {DATA['elsewhere']}"]
     if made is not None and made.missing[:1] == (next(iter(DATA["asked"][brief.kind])),):
         return ["To help you, we need to know a little more.", *also]
-    known = "Nothing that we have on record explains this" if brief.kind == "bug" else ""
-    return [f"{known or 'Our documents do not answer this'}. {person or passed}"]
+    return [f"{diagnosis.person or DATA['unanswered'][brief.kind]} {passed}"]
 
 
 def _diagnosed(found: Diagnosis) -> Iterator[Section]:
@@ -233,11 +220,8 @@ def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
         for one in parts
     ]
     for one in found.contradictions:
-        say = "say two things" if one.certain else "give two times"
+        say = "say two things" if one.kind == "contradiction" else "give two times"
         both = "” and “".join(one.texts)
         shown.append(f"Our documents {say} here: “{both}”. Please ask which holds.")
-    text = " ".join(one.text for one in parts)
-    links = [f"[{label}]({address})" for label, address in found.links if address not in text]
-    shown += [Markdown("See also: " + ", ".join(links))] if links else []
     where = f"From {' › '.join((*best.path, best.title))}." if best.path else ""
     return Section(before + best.title, [*shown, where])

@@ -7,6 +7,8 @@ from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand.tools.files import Document, split_into_passages
+from leadhand_teams.shared.everyday import is_everyday
+from leadhand_teams.support.escalator import wish_in
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
 from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks
@@ -39,27 +41,34 @@ def documented(request: str, library: SupportLibrary) -> Documented:
         for one in asked[:_MOST_QUESTIONS]
         if one != request.strip() and len(content(one)) > 1 and not pattern("problem").search(one)
     ]
-    also = tuple(found for one in others if (found := _documented(one, library)).sections)
+    each = [_documented(one, library) for one in others]
+    also = tuple(one for one in each if one.sections)
     log = "\n".join(one.text for one in concerned(request, evidence_of(request, library)))
     names = pattern("name").findall(pattern("signature").sub("", request))
     is_known = any(not library.index.known.isdisjoint(stems(one)) for one in names)
     found = _documented(request, library, log)
-    each = len(also) == len(others) > 1 and all(one.answered for one in also)
-    more = {"answered": found.answered or each, "also": also}
-    return found.model_copy(
-        update=more | {"unknown": () if is_known else tuple(dict.fromkeys(names))}
+    left = (
+        one
+        for one, its in zip(others, each, strict=True)
+        if not (its.answered or its.may_help)
+        and not wish_in(one)
+        and sum(not is_everyday(word) for word in content(one)) > 1
     )
+    whole = len(also) == len(others) > 1 and all(one.answered for one in also)
+    unknown = () if is_known else tuple(dict.fromkeys(names))
+    more = {"answered": found.answered or whole, "also": also, "open": tuple(left)}
+    return found.model_copy(update=more | {"unknown": unknown})
 
 
 def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
+    request = pattern("no_error").sub(" ", request)
     if not (ranked := library.index.ranked(request, log=log)):
         return Documented()
     best, words = ranked[0], {*library.index.words(request)}
     second = ranked[1].score if ranked[1:] else 0.0
     fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best.score)]
     asked = words if pattern("how_much").search(request) else set[str]()
-    links = {one[2] or one[3]: one[1] for one in pattern("link").finditer(best.text)}
     shown = [part_of(best.text, words), *("" for _ in ranked[1:])]
     return Documented(
         answered=best.score >= ANSWERS_FROM,
@@ -67,7 +76,6 @@ def _documented(request: str, library: SupportLibrary, log: str = "") -> Documen
         sections=tuple(
             one.model_copy(update={"text": text}) for one, text in zip(ranked, shown, strict=True)
         ),
-        links=tuple((label or address, address) for address, label in [*links.items()][:5]),
         contradictions=tuple(contradictions(fitting, asked)),
     )
 
@@ -88,18 +96,24 @@ def contradictions(
         alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
         differ = amount.groups() != other_amount.groups() and amount[3] == other_amount[3]
         if section.ref != beside.ref and differ and (alike or words & others & {*asked}):
-            refs, texts = (section.ref, beside.ref), (text, other_text)
-            yield SectionClash(about=section.title, refs=refs, texts=texts, certain=alike)
+            yield SectionClash(
+                task_ids=("documenter",),
+                kind="contradiction" if alike else "difference",
+                about=section.title,
+                why=f"{section.ref}: {text} / {beside.ref}: {other_text}",
+                texts=(text, other_text),
+            )
 
 
 def part_of(text: str, words: set[str]) -> str:
     """The part of a text that says most about these words, word for word; all of a short one.
 
-    It has the code examples of the whole.
+    It has the code examples and the addresses of the whole.
     """
     if len(text) <= _WHOLE:
         return text.strip()
     parts = [one.text for one in split_into_passages(Document("", text))]
     best = max(parts, key=lambda part: len(words.intersection(stems(part))))
-    code = [one.text for one in blocks(text) if one.node.type == "fence"]
-    return "\n\n".join([best, *[one for one in code if one.strip() not in best][:3]])
+    code = [one.text for one in blocks(text) if one.node.type == "fence"][:3]
+    more = [*code, *[one[0] for one in pattern("link").finditer(text)][:5]]
+    return "\n\n".join([best, *(one for one in more if one.strip() not in best)])

@@ -11,7 +11,7 @@ from leadhand_teams.support.troubleshooter import environment, evidence_of
 from leadhand_teams.support.words import DATA, carrying, compiled, pattern, stems
 
 _MOST: Final = 8
-_PERSON: Final = ("rights", "money", "urgent")
+_PERSON: Final = ("rights", "money", "urgent", "leak")
 """Why a person is needed, whatever the kind."""
 _READ: Final = 2_000
 
@@ -30,7 +30,7 @@ def escalate(handoff: Handoff) -> Result:
 def reasons(text: str) -> list[str]:
     """Why only a person can help; empty: another worker may, as for how long refunds take."""
     about = pattern("asks_only").sub(" ", text)
-    return [one for one in _PERSON if pattern(one).search(text if one == "rights" else about)]
+    return [one for one in _PERSON if pattern(one).search(about)]
 
 
 def wish_in(text: str) -> bool:
@@ -67,7 +67,8 @@ def ticket(
     surroundings = environment("\n".join((text, *logged)))
     about = reasons(text) or [kind]
     asked: dict[str, str] = {key: by for one in about for key, by in DATA["asked"][one].items()}
-    known = {"environment": surroundings, "steps": steps, "evidence": errors}
+    shown = errors or pattern("no_error").search(text)
+    known = {"environment": surroundings, "steps": steps, "evidence": shown}
     is_high = about[0] in _PERSON or (kind == "bug" and pattern("affected").search(text))
     severity = "high" if is_high else "low" if kind == "feature" else "normal"
     return Ticket(
@@ -82,7 +83,7 @@ def ticket(
             if not (known[by] if by in known else compiled(by).search(text))
         ),
         why_a_person=why or " ".join(DATA["why"][one] for one in about),
-        severity="urgent" if "urgent" in about else severity,
+        severity="urgent" if {"urgent", "leak"}.intersection(about) else severity,
         kind=kind,
     )
 
@@ -105,8 +106,3 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
     said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)
     is_name = re.match(r"\w+[._]", title) is not None
     return ("" if said_so else before) + (title if is_name else title[:1].upper() + title[1:])
-
-
-def open_questions(text: str, kind: Kind) -> list[str]:
-    """What an engineer will ask about a request and its text does not say."""
-    return [*ticket(Brief(request=text, kind=kind), library_of(())).missing]

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +24,6 @@ from leadhand_teams.support.words import pattern
 
 OWN: Final = "leadhand-support"
 """Begins the references of the knowledge that comes with the team."""
-MAX_CHARS: Final = 4_000_000
-"""Of all documents together: what comes after it is named as not searched."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +97,8 @@ def _library(reading: Reading, prefix: str = "") -> SupportLibrary:
             runbooks += of
         else:
             sections += sections_of(text)
-    ends = accumulate(len(one.text) for one in sections)
-    searched = [one for one, end in zip(sections, ends, strict=True) if end <= MAX_CHARS]
-    if left := sections[len(searched) :]:
-        unread[left[0].ref] = "not searched from here on: the documents are too large"
     why = [f"{name}: {why}" for name, why in unread.items()]
-    return SupportLibrary(SectionIndex(searched, tickets), runbooks, logs, why)
+    return SupportLibrary(SectionIndex(sections, tickets), runbooks, logs, why)
 
 
 _given = read_once(_library)

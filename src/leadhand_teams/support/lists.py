@@ -88,9 +88,8 @@ class _Making:
         found = pattern("list_branch").match(item.text)
         label, words, rest = found.groups() if found else (item.text, None, None)
         self._read([*([_Item(rest)] if rest else []), *item.below], name)
-        leads = (
-            [] if pattern("list_otherwise").fullmatch(label) else _parts(words) or content(label)
-        )
+        other = pattern("list_otherwise").fullmatch(label)
+        leads = [] if other else _parts(words) or content(label)
         return {"if": leads, "label": label, "then": name}
 
 

@@ -5,6 +5,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leadhand import Handoff
+from leadhand.extension.roles import Conflict
 from leadhand_teams.shared.statements import Statement
 
 T = TypeVar("T", bound=BaseModel)
@@ -141,19 +142,20 @@ class Diagnosis(Data):
         return tuple(dict.fromkeys(step for way in self.ways for step in way.steps))
 
     @property
+    def person(self) -> str:
+        """Why a person is needed; empty: none is."""
+        return next((one.person for one in self.ways if one.person), "")
+
+    @property
     def asking(self) -> Walk | None:
         """The way on which a question is open."""
         return next((one for one in self.ways if one.question), None)
 
 
-class SectionClash(Data):
-    """What two sections say otherwise."""
+class SectionClash(Conflict):
+    """What two sections say otherwise; times of different words may be of different things."""
 
-    about: str
-    refs: tuple[str, str]
     texts: tuple[str, str]
-    certain: bool = True
-    """Whether they are about the same; times of different words may be of different things."""
 
 
 class Documented(Data):
@@ -164,11 +166,11 @@ class Documented(Data):
     """Whether the first section is worth showing, whatever it is worth as an answer."""
     sections: tuple[DocSection, ...] = ()
     """Best first, of which the first has its text."""
-    links: tuple[tuple[str, str], ...] = ()
-    """What the addresses of the first are called, and the addresses."""
     contradictions: tuple[SectionClash, ...] = ()
     also: tuple["Documented", ...] = ()
     """What was found for each question in the request, if it is more than one question."""
+    open: tuple[str, ...] = ()
+    """The questions of several for which nothing was found."""
     unknown: tuple[str, ...] = ()
     """Names in the request, if no document has any of them."""
 

@@ -85,13 +85,25 @@ class Symptoms:
         return any(near.search(" ".join(one)) for one in self._sentences)
 
     def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
-        """The runbook of which most words fit, those of phrases one by one; `None`: none does."""
+        """The runbook of which most words fit, those of phrases one by one; `None`: none does.
+
+        Without one, that of which the matter and the phrase of a branch are named.
+        """
         found = [
             (sum(len(one.split()) for one in book.when if self.names(one)), book)
             for book in runbooks
         ]
         most, best = max(found, key=lambda one: one[0], default=(0, None))
-        return best if most else None
+        if most:
+            return best
+        said = {one for sentence in self._sentences for one in sentence}
+        about = [book for _, book in found if said.intersection(carrying(_stems(book.title)))]
+        for book in about:
+            for choice in (one for node in book.nodes.values() for one in node.choices):
+                phrases = [one for one in choice.words if len(carrying(_stems(one))) > 1]
+                if any(map(self.names, phrases)):
+                    return book
+        return None
 
 
 def _stems(text: str) -> list[str]:

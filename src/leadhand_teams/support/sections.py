@@ -21,7 +21,7 @@ from leadhand_teams.shared.everyday import is_everyday
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.search import Index
 from leadhand_teams.support.output import DocSection
-from leadhand_teams.support.words import carrying, content, corrected, pattern, stems
+from leadhand_teams.support.words import DATA, carrying, content, corrected, foreign, pattern, stems
 
 ANSWERS_FROM: Final = 3.3
 """A section with at least this score answers the question."""
@@ -31,7 +31,7 @@ MOST: Final = 5
 _MOST_SENTENCES: Final = 6
 _PASSAGE: Final = 40
 """Words in a passage; passages overlap by half."""
-PAIRS, TITLE, PROBLEM, TICKET = 2.0, 1.33, 1.0, 1.33
+PAIRS, TITLE, PROBLEM, TICKET, NAME = 2.0, 1.33, 1.0, 1.33, 1.0
 
 
 class MarkdownBlock(NamedTuple):
@@ -40,16 +40,6 @@ class MarkdownBlock(NamedTuple):
     text: str
     """As written, with the empty lines behind it."""
     node: SyntaxTreeNode
-
-    @property
-    def level(self) -> int:
-        """Of a heading, from 1; else 0."""
-        return int(self.node.tag[1]) if self.node.type == "heading" else 0
-
-    @property
-    def title(self) -> str:
-        """Of a heading."""
-        return self.node.children[0].content
 
 
 def blocks(markdown: str) -> list[MarkdownBlock]:
@@ -67,28 +57,30 @@ def sections_of(document: Text) -> list[DocSection]:
     """The sections of a document; one without headings is cut into pieces at paragraphs."""
     name = document.name
     parts = [] if document.page_starts else blocks(document.text)
-    if not any(one.level for one in parts):
+    levels = [int(one.node.tag[1]) if one.node.type == "heading" else 0 for one in parts]
+    if not any(levels):
         pieces = split_into_passages(Document(name, document.text, document.page_starts))
         return [_untitled(document.ref(one.offset), one.text) for one in pieces]
     found: list[DocSection] = []
-    above: list[MarkdownBlock] = []
+    above: list[tuple[int, str]] = []
     slugs = Counter[str]()
-    starts = [at for at, one in enumerate(parts) if one.level or not at]
+    starts = [at for at, level in enumerate(levels) if level or not at]
     for start, end in pairwise([*starts, len(parts)]):
-        head = parts[start]
-        body = "".join(one.text for one in parts[start:end] if not one.level).strip("\n")
-        if not head.level:
+        level, first = levels[start], start + bool(levels[start])
+        body = "".join(one.text for one in parts[first:end]).strip("\n")
+        if not level:
             found.append(_untitled(f"{name}:1", body))
             continue
         # The anchor that GitHub gives a heading.
-        slug = re.sub(r"[^\w\- ]", "", head.title.casefold()).strip().replace(" ", "-")
+        title = parts[start].node.children[0].content
+        slug = re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-")
         ref = f"{name}#{slug}" + (f"-{slugs[slug]}" if slugs[slug] else "")
         slugs[slug] += 1
-        above = [one for one in above if one.level < head.level]
-        path = tuple(one.title for one in above)
-        above.append(head)
+        above = [one for one in above if one[0] < level]
         if body:
-            found.append(DocSection(ref=ref, title=head.title, path=path, text=body))
+            path = tuple(name for _, name in above)
+            found.append(DocSection(ref=ref, title=title, path=path, text=body))
+        above.append((level, title))
     return found
 
 
@@ -113,6 +105,7 @@ class SectionIndex:
         above = [stems(" ".join(section.path[-1:])) for section in sections]
         self.known = {word for each in (*texts, *titles, *above) for word in each}
         self._titles = [frozenset(carrying(title)) for title in titles]
+        self._subjects = [frozenset(stems("".join(one.path[:1]))) for one in sections]
         both = [*zip(titles, texts, strict=True)]
         self._whole = Index(
             (" ".join(title), " ".join(text + more))
@@ -139,7 +132,8 @@ class SectionIndex:
         If others are left, without everyday words that no section has: they need not be found.
         """
         found = [*dict.fromkeys(corrected(carrying(stems(text)), self.known))]
-        kept = [one for one in found if one in self.known or not is_everyday(one)]
+        strange = foreign(text)
+        kept = [one for one in found if one in self.known or not (strange or is_everyday(one))]
         return found if all(map(is_everyday, kept)) else kept
 
     def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
@@ -149,9 +143,14 @@ class SectionIndex:
         """
         sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
         best: dict[int, float] = {}
-        for one in {question, *(one for one in sentences if len(self.words(one)) > 1)}:
+        said = [one for one in DATA["means"] if pattern(one).search(question)]
+        same = [one for name in said for one in DATA["means"][name] if self.known >= {*stems(one)}]
+        for one in {question, *same, *(one for one in sentences if len(self.words(one)) > 1)}:
             for at, score in self._scores(one).items():
                 best[at] = max(best.get(at, score), score)
+        for wanted in ({*stems(one)} for one in same):
+            for at in (at for at, title in enumerate(self._titles) if wanted <= title):
+                best[at] = max(best.get(at, 0.0), ANSWERS_FROM)
         for at in self.about(f"{question}\n{log}"):
             best[at] = max(best.get(at, 0.0), 0.0) + ANSWERS_FROM
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
@@ -181,12 +180,19 @@ class SectionIndex:
         hits = self._pairs.search(pairs, len(self.sections))
         together = {one.item: one.share * every for one in hits}
         problem = pattern("problem").search(question) is not None
+        names = self._whole.search(" ".join(pattern("proper").findall(question)), MOST + 1)
+        named = {one.item for one in names if len(names) <= MOST}
         scores: dict[int, float] = {}
         for hit in self._whole.search(" ".join(words), len(self.sections)):
             title = self._titles[hit.item]
+            # What the whole document is about tells none of its sections from the others.
+            own = (title - self._subjects[hit.item] or title) & asked
             score = hit.score + parts[hit.item] + PAIRS * together.get(hit.item, 0.0)
-            about = self._weight(title & asked) / (self._weight(title) or 1.0)
+            about = self._weight(own) / (self._weight(title) or 1.0)
             scores[hit.item] = score / total + TITLE * about
+            if hit.item in named:  # A name makes a section near, and no answer.
+                near = min(scores[hit.item] + NAME, ANSWERS_FROM - 0.01)
+                scores[hit.item] = max(scores[hit.item], near)
             if pattern("problem_title").search(self.sections[hit.item].title):
                 scores[hit.item] += PROBLEM if problem else -PROBLEM / 2
         for words, places in self.asked_before:

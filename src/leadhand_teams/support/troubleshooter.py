@@ -8,7 +8,7 @@ from typing import Final
 from leadhand import Escalated, Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import Diagnosis, Sign, brief_of
-from leadhand_teams.support.runbooks import Symptoms, to_yaml, walk
+from leadhand_teams.support.runbooks import Symptoms, walk
 from leadhand_teams.support.words import DATA, carrying, compiled, foreign, pattern, stems
 
 _MOST: Final = 8
@@ -56,12 +56,6 @@ def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
 def symptoms_of(request: str, evidence: Sequence[Sign]) -> Symptoms:
     """What a request and the signs that it is about say."""
     return Symptoms("\n".join((request, *(one.text for one in evidence))))
-
-
-def known_error(text: str) -> str:
-    """What a well-known error, exit code or HTTP status means, as a runbook in YAML."""
-    found = Symptoms(text).best(signatures())
-    return to_yaml([found]) if found is not None else "Not among the well-known errors."
 
 
 def signs(text: str, source: str) -> list[Sign]:

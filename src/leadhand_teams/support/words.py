@@ -35,9 +35,9 @@ def foreign(text: str) -> bool:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of all words of a text, in order."""
+    """The stems of all words of a text, in order; "diagnosis" has that of "diagnose"."""
     words = _WORD.findall(text.casefold().replace("’", "'"))
-    return [stem(word.removesuffix("'s")) for word in words]
+    return [stem(re.sub("sis$", "se", word.removesuffix("'s"))) for word in words]
 
 
 _STOPS: Final = frozenset(map(stem, DATA["stops"].split()))

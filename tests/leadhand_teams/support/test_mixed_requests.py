@@ -96,6 +96,9 @@ def test_a_problem_and_a_question_are_both_answered_and_documents_that_disagree_
         ("Why was I charged twice?", "money"),
         ("How long do refunds take? I want my money back.", "money"),
         ("How do I talk to a human?", "rights"),
+        ("How long until a refund is on my card? I am not complaining.", None),
+        ("How long do you keep personal data?", None),
+        ("This is a complaint.", "rights"),
     ],
 )
 def test_a_question_about_the_rules_for_money_needs_no_person(text: str, why: str | None) -> None:

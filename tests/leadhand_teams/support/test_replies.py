@@ -132,6 +132,57 @@ def test_lost_data_and_danger_go_to_a_person_at_once(tmp_path: Path, text: str) 
     assert "looks at it at once" in found.reply
 
 
+SAFETY = (
+    "# Safety\n\n## Stolen secrets\n\nLock the secret under Keys.\n\n"
+    "## If a token has leaked\n\nDelete the token under Keys.\n\n"
+    "## Retention\n\nNames of visitors are kept for 30 days.\n\n"
+    "## Install the reader\n\nThe reader runs on Fedora 40 and Windows 11.\n\n"
+    "## Versions\n\nVersion 2 supports all readers.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A colleague posted our token in a public forum!",
+        "Our tokens were visible on GitHub for a week, what now?",
+        "I think the token is compromised",
+    ],
+)
+def test_a_leaked_secret_is_urgent_and_gets_its_section(tmp_path: Path, text: str) -> None:
+    _, found = run(text, tmp_path, **{"safety.md": SAFETY})
+    assert found.sections[0].ref == "safety.md#if-a-token-has-leaked"
+    assert "Delete the token under Keys." in found.reply
+    assert found.ticket is not None
+    assert found.ticket.severity == "urgent"
+
+
+def test_documents_answer_what_is_asked_in_other_words(tmp_path: Path) -> None:
+    _, found = run("How long do you store personal data?", tmp_path, **{"safety.md": SAFETY})
+    assert "“Retention”, below." in found.reply
+    assert "kept for 30 days" in found.reply
+    assert found.ticket is None
+
+
+def test_a_question_beside_others_that_nothing_answers_is_named_and_goes_to_a_person(
+    tmp_path: Path,
+) -> None:
+    more = {"safety.md": SAFETY}
+    _, found = run(
+        "The gate stays closed, the lamp is red. Which Fedora versions run the reader?",
+        tmp_path,
+        **more,
+    )
+    assert "Fedora 40" in found.reply
+    assert "do not answer" not in found.reply
+    assert found.ticket is None
+    asked = "Which languages do your hotline people speak?"
+    _, found = run(f"The gate stays closed, the lamp is red. {asked}", tmp_path, **more)
+    assert "The likely cause: The hub is blocked." in found.reply
+    assert f"Our documents do not answer this: “{asked}”" in found.reply
+    assert found.ticket is not None
+
+
 def test_what_surrounds_a_letter_is_neither_matter_nor_evidence(tmp_path: Path) -> None:
     _, found = run(
         "Dear support team,\nour badge X-91 has a scratch. May we throw it away?\n"

@@ -127,3 +127,15 @@ def test_every_runbook_of_the_team_can_be_walked_to_every_end() -> None:
         assert walk(book, Symptoms(" ".join(book.when))).ref.startswith("leadhand-")
         for node in book.nodes.values():
             assert node.do or node.choices
+
+
+def test_a_runbook_fits_by_its_matter_and_the_phrase_of_a_branch_where_none_fits_by_when() -> None:
+    (book,) = runbooks_of(
+        "# An upload breaks off\nWhen: upload failed\n1. Which pages?\n"
+        "   - Some are lost (pages lost)\n     - Person: We read the journal.\n",
+        "wiki.md",
+    )
+    found = Symptoms("We uploaded 40 pages today. Now 3 pages were lost.")
+    assert found.best([book]) is book
+    assert walk(book, found).person == "We read the journal."
+    assert Symptoms("We bought a book and 3 pages were lost.").best([book]) is None
