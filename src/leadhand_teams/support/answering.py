@@ -168,7 +168,7 @@ def _lead(case: _Case, titles: str) -> list[str]:
     if case.strange:
         near = " What comes nearest to yours is below." if titles else ""
         return [f"{DATA['strange']}.{near} A person has to look at it."]
-    also = [diagnosis.person or passed] if made is not None else []
+    also = [diagnosis.person or passed] if made is not None and not documented.open else []
     sure = any(one.answered for one in (documented, *documented.also))
     if sure and (brief.route.primary == "documenter" or not diagnosis.cause):
         return [f"This is described in {titles}, below.", *also]

@@ -123,7 +123,12 @@ def test_two_questions_in_one_sentence_are_both_answered(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["Somebody deleted all badges of tomorrow's visitors", "The reader smells burnt"]
+    "text",
+    [
+        "Somebody deleted all badges of tomorrow's visitors",
+        "The reader smells burnt",
+        "My password was stolen",
+    ],
 )
 def test_lost_data_and_danger_go_to_a_person_at_once(tmp_path: Path, text: str) -> None:
     _, found = run(text, tmp_path)
