@@ -58,6 +58,13 @@ CHANGED: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    try:\n        return int(x)\n    except ValueError:\n        return 0\n",
         "def f(x):\n    try:\n        return int(x)\n    except TypeError:\n        return 0\n",
     ),
+    "an exception that is caught of one class for another's": (
+        "exception-exchanged",
+        "def f(slug):\n    try:\n        return Queue.objects.get(slug=slug)\n"
+        "    except Queue.DoesNotExist:\n        return None\n",
+        "def f(slug):\n    try:\n        return Queue.objects.get(slug=slug)\n"
+        "    except Ticket.DoesNotExist:\n        return None\n",
+    ),
     "an exception that is raised": (
         "exception-exchanged",
         "def f(x):\n    if x < 0:\n        raise ValueError(x)\n    return x\n",

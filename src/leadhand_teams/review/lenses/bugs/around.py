@@ -272,7 +272,9 @@ def _handlers(pair: Pair, heirs: Sequence[Code], comparison: DefinitionPairs) ->
             continue
         if (lost | gained).keys() & {"Exception", "BaseException"}:
             continue
-        if not lost.keys() - comparison.deleted or any(map(comparison.added_definition, gained)):
+        if all(comparison.deleted.intersection(one.split(".")) for one in lost):
+            continue
+        if any(comparison.added_definition(part) for one in gained for part in one.split(".")):
             continue
         if any(is_same_kind(one, other) for one in lost for other in gained):
             continue
@@ -297,16 +299,25 @@ def _last(name: str) -> str:
 
 
 def _caught(block: ast.Try) -> dict[str, ast.expr]:
-    """Last name -> the expression, for each exception that is caught."""
+    """Name -> the expression, for each exception that is caught."""
     kinds = [one.type for one in block.handlers if one.type is not None]
     parts = (
         part for kind in kinds for part in (kind.elts if isinstance(kind, ast.Tuple) else [kind])
     )
-    return {syntax.last_name(one): one for one in parts}
+    return {_kind(one): one for one in parts}
+
+
+def _kind(exception: ast.expr) -> str:
+    """The last name of an exception, with the class that it belongs to: `Queue.DoesNotExist`."""
+    name = syntax.last_name(exception)
+    owner = syntax.last_name(exception.value) if isinstance(exception, ast.Attribute) else ""
+    return f"{owner}.{name}" if owner[:1].isupper() else name
 
 
 def is_same_kind(one: str, other: str) -> bool:
     """Whether handlers of the second exception catch the first one as well."""
+    if _last(one) == _last(other):
+        return not ("." in one and "." in other)  # `self.model.DoesNotExist` may be either
     kinds = [getattr(builtins, _SAME.get(name, name), None) for name in (one, other)]
     narrow, broad = (kind if isinstance(kind, type) else None for kind in kinds)
     return narrow is not None and broad is not None and issubclass(narrow, broad)
