@@ -16,8 +16,6 @@ from leadhand_teams.shared.statements import Added, check
 
 _NONE: Final = "No expert was asked: this is a question of none of the four fields."
 _SEVERAL: Final = "The documents have several answers to this, by what is meant."
-UNSURE: Final = 60
-"""Below this confidence the team asks whether it chose the right expert."""
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -39,8 +37,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     checks = (check for one in found.opinions for check in one.checks)
     found.professional_check = [*dict.fromkeys(checks)]
     asks = [one.ask for one in opinions.values() if one.ask]
-    if found.expert is not None and found.confidence < UNSURE and not found.answered:
-        asks.append(f"Is this a {found.expert} question? If not, whom is it for?")
     found.question = " ".join(dict.fromkeys(asks)) or None
     first = next(iter(opinions), "experts")
     return Synthesis(

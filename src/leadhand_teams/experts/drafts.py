@@ -11,7 +11,7 @@ from leadhand_teams.experts.comparing import compared
 from leadhand_teams.experts.fields import EXPERTS, Expert
 from leadhand_teams.experts.finding import FoundAnswer, find, meanings
 from leadhand_teams.experts.output import Citation, Disagreement, ExpertOpinion
-from leadhand_teams.experts.quoting import passage, quoted
+from leadhand_teams.experts.quoting import doubts, forbidding, passage, quoted
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, known_documents
 from leadhand_teams.experts.words import has_words, pattern, stems_of, units, weight, words
 from leadhand_teams.shared.everyday import alike, subjects
@@ -102,7 +102,7 @@ def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpi
     opinion.disagreements = [found for one in good for found in one.disagreements]
     opinion.notes = [*dict.fromkeys(note for one in good for note in one.notes)]
     opinion.ask = " ".join(dict.fromkeys(one.ask for one in answers if one.ask)) or None
-    if pattern("advice").search(question):
+    if expert != "technical" and pattern("advice").search(question):
         opinion.answered, opinion.answer, opinion.notes = False, "", []
         opinion.lack = "the experts give no advice"
         opinion.ask = "The experts give no advice: what should they look up in the documents?"
@@ -148,7 +148,7 @@ def _part_answer(
     is_other_year = years and not any(y in f"{o.heading} {o.quote}" for y in years for o in lines)
     if is_other_year or not found.answers:
         of = "" if alone else f" (“{part.strip(' ?')}”)"
-        is_near = found.near and found.near[0].said >= weight("near")
+        is_near = found.near and found.near[0].share >= weight("near")
         return PartAnswer(
             "", lines if is_near else [], ask=_ask(found, part, of), lack=_lack(found, part)
         )
@@ -157,8 +157,15 @@ def _part_answer(
         for word, of in found.read_as
         if of[:3].lower() not in {one[:3].lower() for one in word.split()}
     ]
-    said = _said(part, [*found.unknown, *found.absent])
-    ask = f"The passage does not have {said}: is it about that?" if said else ""
+    doubt = doubts(part, found, lines, known)
+    ask = f"The passage does not have {_named(doubt)}: is it about that?" if doubt else ""
+    exact = {"own!", "heading!", "clause!"} & {*found.near[0].places.values()}
+    if not doubt and not exact:
+        ask = "The passage was found only by words that mean nearly the same: is it what you mean?"
+    forbids = forbidding(found, lines)
+    if forbids:
+        ask = f"One sentence forbids it ({forbids.ref}), another one does not ({lines[0].ref}): "
+        ask += "which of them is for your case?"
     others: list[str] = []
     disagreements: list[Disagreement] = []
     for one in compared(found.kind, found.near, known):
@@ -175,6 +182,8 @@ def _part_answer(
     told = len(lines) - len(others)
     told = 1 if any(one.one is lines[0] for one in disagreements) else told
     text = quoted(lines[:told]) + "".join(others)
+    if forbids:
+        lines, text = [forbids, *lines], f"{quoted([forbids])} {text}"
     beside = [one.sentence for one in found.best if one.sentence not in lines]
     return PartAnswer(text, [*lines, *beside], len(lines), ask, "", notes, disagreements)
 
@@ -194,22 +203,18 @@ def _rows_answer(rows: Sequence[QuotableLine]) -> PartAnswer:
     return PartAnswer(f"{'; '.join(said)} ({rows[0].ref})", rows)
 
 
-def _said(part: str, words: Sequence[str]) -> str:
-    return ", ".join(f"“{word}”" for word in names_in(part, words)[:_MOST_WORDS])
+def _named(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
 
 
 def _lack(found: FoundAnswer, part: str) -> str:
     if found.unknown:
-        return f"not in the documents: {_said(part, found.unknown)}"
-    if found.absent:
-        return f"no passage has {_said(part, found.absent)} with the rest of the question"
+        names = names_in(part, [one.word for one in found.unknown])
+        return f"not in the documents: {_named(names)}"
     return "no passage answers this"
 
 
 def _ask(found: FoundAnswer, part: str, of: str) -> str:
     """What would help to answer a part of the question."""
-    if found.unknown:
-        lack = f"The documents don't have {_said(part, found.unknown)}{of}."
-        return f"{lack} What do they call it, or which document has it?"
     why = _lack(found, part)
-    return f"{why[0].upper()}{why[1:]}{of}. Which document should, or in what words?"
+    return f"{why[0].upper()}{why[1:]}{of}. Which document has it, or in what words?"

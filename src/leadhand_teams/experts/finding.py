@@ -17,7 +17,7 @@ from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns, weight
 from leadhand_teams.shared import values
 from leadhand_teams.shared.everyday import alike
-from leadhand_teams.shared.search import stem, terms
+from leadhand_teams.shared.search import stem
 
 NUMBERS: Final = ("amount", "time", "duration", "money")
 """Questions that want a number."""
@@ -34,8 +34,6 @@ class FoundLine(NamedTuple):
     score: float
     share: float
     """Of the question's words that are in the documents, weighed by their rarity; 0 to 1."""
-    said: float
-    """The same without those at the top of its document."""
     places: Mapping[AskedWord, str]
     """Where the passage has each word: the nearest place."""
 
@@ -49,24 +47,18 @@ class FoundAnswer(NamedTuple):
     known: float
     """The share of the question's words that are in the documents, weighed by their rarity."""
     answers: bool = False
-    unknown: Sequence[str] = ()
+    unknown: Sequence[AskedWord] = ()
     """Nouns and names of the question that no document has."""
-    absent: Sequence[str] = ()
-    """Nouns and names that the best passage does not have, nor the rest of its document."""
+    asks: Sequence[AskedWord] = ()
+    """The words of the question."""
     read_as: Sequence[tuple[str, str]] = ()
     """Words of the question that no document has, and the words of the best passage for them."""
 
     @property
     def best(self) -> list[FoundLine]:
-        """The first, and further ones that are nearly as good and say something else."""
-        kept: list[FoundLine] = []
-        for one in self.near:
-            if len(kept) == _MOST_QUOTES or one.score < weight("beside") * self.near[0].score:
-                break
-            said = {*terms(one.sentence.quote)}
-            if all(len(said & {*terms(k.sentence.quote)}) < 0.8 * len(said) for k in kept):
-                kept.append(one)
-        return kept
+        """The first, and further ones that are nearly as good."""
+        least = weight("beside") * self.near[0].score if self.near else 0.0
+        return [one for one in self.near[:_MOST_QUOTES] if one.score >= least]
 
 
 def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
@@ -97,51 +89,32 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         score = sum(rare[one] * counts for one, (_, counts) in at.items())
         score *= _for_case(kind, question, number, known)
         share = sum(need[one] for one in has) / whole
-        if names_nothing:  # its very words count
-            score *= sum(place.endswith("!") for place in has.values()) + 0.5
-        top = sum(need[one] for one, place in has.items() if place.startswith("top"))
-        said = (share * whole - top) / ((whole - top) or 1.0)
-        near.append(FoundLine(sentence, number, score * (0.3 + share), share, said, has))
+        near.append(FoundLine(sentence, number, score * (0.3 + share), share, has))
     near.sort(key=lambda one: (-one.score, one.number))
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
-    found = FoundAnswer(kind, near, whole / (whole + lost), unknown=[one.word for one in unknown])
-    return _judged(found, words, unknown, part, known, expert) if near else found
+    found = FoundAnswer(kind, near, whole / (whole + lost), unknown=unknown, asks=asks)
+    return _judged(found, part, known, expert) if near else found
 
 
-def _judged(
-    found: FoundAnswer,
-    words: Sequence[AskedWord],
-    unknown: Sequence[AskedWord],
-    part: str,
-    known: KnownLines,
-    expert: Expert | None,
-) -> FoundAnswer:
+def _judged(found: FoundAnswer, part: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
     """Whether the best passage answers, and what it lacks."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
     # A code that the sentence itself has tells more than a noun that is in no document; and a
     # clause that forbids letting answers for a guest whom it does not name.
-    codes = {one for one in words if one.is_subject and pattern("code").search(one.word)}
+    codes = {one for one in found.asks if one.is_subject and pattern("code").search(one.word)}
     is_code = any(first.places.get(one) == "own!" for one in codes)
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
-    is_whole = is_code or (is_clause and first.share >= weight("clause_whole") and first.said > 0)
-    lacks = [one for one in unknown if one.is_name or not is_whole]
-    file = first.sentence.file
-    here = {*first.places} | {
-        one
-        for one in words
-        if any(known.sentences[at].file == file for at in _numbers(one, known, exactly=True))
-    }
-    is_enough = first.share >= weight("answers") and first.said >= weight("said")
+    is_whole = is_code or (is_clause and first.share >= weight("clause_whole"))
+    lacks = [one for one in found.unknown if one.is_name or not is_whole]
+    is_enough = first.share >= weight("answers")
     needs_number = pattern("quantity").search(part) is not None and not is_fit
     said = re.findall(
         r"[^\W\d_]+(?:-[^\W\d_]+)*", f"{first.sentence.quote} {first.sentence.heading}"
     )
     return found._replace(
         answers=is_enough and not lacks and not needs_number,
-        unknown=[one.word for one in unknown],
-        absent=[one.word for one in words if one.is_subject and one not in here],
         read_as=[
             (one.word, other)
             for one, place in first.places.items()
@@ -190,8 +163,6 @@ def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float
     factor = opposed(question, sentence.quote) / max(1.0, length) ** weight("length")
     if pattern("told").search(question) and pattern("case").match(sentence.quote):
         factor *= weight("told_case")
-    if sentence.quote.endswith("?"):
-        factor *= weight("special") ** 2
     if pattern("special").search(sentence.quote) and not pattern("special").search(question):
         factor *= weight("special")
     if fits(kind, sentence):

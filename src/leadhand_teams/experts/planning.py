@@ -114,14 +114,7 @@ def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float
         share = answer.known * one.share * (one.score / answer.near[0].score) ** 2
         if one.sentence.title and has_words(part, one.sentence.title):
             share = 1.0
-        # Words that only mean the same are evidence if there are two of them.
-        is_said = len(one.places) > 1 or any(at[-1] == "!" for at in one.places.values())
-        if (
-            field
-            and is_said
-            and share >= weight("evidence")
-            and not one.sentence.quote.endswith("?")
-        ):
+        if field and share >= weight("evidence"):
             found[field] = max(found.get(field, 0.0), share)
     for word in wanted(part, question, known):
         named = [file for file, top in known.tops.items() if word.is_in(top, exactly=True)]

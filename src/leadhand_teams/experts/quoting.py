@@ -1,4 +1,4 @@
-"""What is quoted: the clause in its order, or all steps of a list. Pure."""
+"""What is quoted: the clause in its order, or all steps of a list; and what is doubted. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from typing import Final
 from leadhand_teams.experts.asking import AskedWord
 from leadhand_teams.experts.finding import NUMBERS, FoundAnswer
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
-from leadhand_teams.experts.words import pattern, weight
+from leadhand_teams.experts.words import pattern, units, weight
 
 _CLAUSE: Final = re.compile(r"\W*\d+\.\d+")
 _MOST_CHARS: Final = {True: 450, False: 250}
@@ -32,11 +32,8 @@ def passage(part: str, found: FoundAnswer, known: KnownLines) -> list[QuotableLi
     if not found.near:
         return []
     first = found.near[0]
-    if found.kind == "steps":
-        if steps := _steps(found, known):
-            return steps
-        likely = [one for one in found.near if one.score >= weight("also") * first.score]
-        first = max(likely, key=lambda one: (_sum(one.places), one.score))
+    if found.kind == "steps" and (steps := _steps(found, known)):
+        return steps
     clause = known.clauses[first.sentence.file, first.sentence.clause]
     every = [known.sentences[number] for number in clause]
     is_numbered = _CLAUSE.match(every[0].quote) is not None
@@ -84,3 +81,39 @@ def _steps(found: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
 
 def _sum(words: Iterable[AskedWord]) -> float:
     return sum(one.weight for one in words)
+
+
+def doubts(
+    part: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
+) -> list[str]:
+    """The nouns of a question, and unless it asks for a number its verbs, that a passage lacks."""
+    has = units(" ".join(f"{one.heading} {one.quote}" for one in lines))
+    has |= known.tops[lines[0].file]
+    own = [one for one in found.asks if not one.is_context]
+    said = "|".join(re.escape(one.word) for one in own if one.is_in(has)) or "$"
+    return [
+        one.word
+        for one in own
+        if not one.is_in(has)
+        and (one.is_subject or (one.weight > weight("noise") and found.kind not in NUMBERS))
+        # Of "car loan" a passage on the loan need not have the car.
+        and not re.search(rf"\b{re.escape(one.word)} (?:{said})\b", part)
+    ]
+
+
+def forbidding(found: FoundAnswer, lines: Sequence[QuotableLine]) -> QuotableLine | None:
+    """A sentence that forbids, by itself or its heading, what the best passage does not."""
+    if found.kind != "permission" or any(_forbids(one) for one in lines):
+        return None
+    exact = {one for one, place in found.near[0].places.items() if place[-1] == "!"}
+    for one in found.near[1:]:
+        also = {word for word in exact if one.places.get(word, "")[-1:] == "!"}
+        is_near = one.score >= weight("forbids") * found.near[0].score
+        if is_near and len(also) > 1 and 2 * len(also) > len(exact) and _forbids(one.sentence):
+            return one.sentence
+    return None
+
+
+def _forbids(one: QuotableLine) -> bool:
+    above = one.heading.rpartition(" > ")[2]
+    return pattern("negation").search(f"{above}. {one.quote}") is not None

@@ -38,7 +38,9 @@ def report(request: str, found: Answered, *, took: str = "", alone: bool = True)
     shown = {cited.ref for one in found.disagreements for cited in (one.one, one.other)}
     to_reader = {cited.ref: cited for one in found.opinions for cited in one.to_reader}
     sections: dict[str, list[Block]] = {
-        "The documents contradict each other": [TableBlock(["Place", "Words", ""], rows)],
+        "The documents contradict each other": (
+            [TableBlock(["Place", "Words", ""], rows)] if rows else []
+        ),
         **{
             f"{str(one.field).capitalize()}: the places in your documents": [
                 QuoteBlock(cited.quote, cited.ref, about=cited.heading)
@@ -56,8 +58,6 @@ def report(request: str, found: Answered, *, took: str = "", alone: bool = True)
             QuoteBlock(cited.quote[:300], cited.ref) for cited in to_reader.values()
         ],
     }
-    if not rows:
-        del sections["The documents contradict each other"]
     missing = [found.question] if found.question else []
     missing += dict.fromkeys(f"Not read: {why}" for one in found.opinions for why in one.unread)
     count = counted(max((one.files for one in found.opinions), default=0), "document")

@@ -88,6 +88,41 @@ def test_a_word_that_is_read_as_another_one_is_named(folder: str) -> None:
     assert found.notes == ["“whisky” is not in the documents; read as “alcohol”."]
 
 
+def test_a_passage_in_other_words_or_without_a_word_of_the_question_is_doubted(folder: str) -> None:
+    other = opinion_on("Is beer OK with Ocuvis?", [folder], "medical")
+    assert other.ask == "The passage does not have “Ocuvis”: is it about that?"
+    text = "\n\nIf you drink\nAvoid alcohol on days of treatment.\n"
+    Path(folder, "leaflet_ocuvis.txt").write_text(FILES["leaflet_ocuvis.txt"] + text)
+    found = opinion_on("Is a glass of whisky OK with Ocuvis?", [folder], "medical")
+    assert "Avoid alcohol" in found.answer
+    assert "only by words that mean nearly the same" in str(found.ask)
+    lacks = opinion_on("Can the stall be shared with my neighbour?", [folder], "legal")
+    assert lacks.ask == "The passage does not have “neighbour”: is it about that?"
+    assert opinion_on("How much is the stand fee?", [folder], "legal").ask is None
+
+
+def test_what_is_forbidden_is_quoted_before_what_is_allowed_in_another_case(folder: str) -> None:
+    leaflet = """PACKAGE LEAFLET
+NARVEX tablets
+
+Do not take Narvex
+- if you have severe gout;
+
+Talk to your doctor before taking Narvex
+- if you have mild gout: you may need more water;
+"""
+    Path(folder, "leaflet_narvex.txt").write_text(leaflet)
+    found = opinion_on("Can I take Narvex if I have gout?", [folder], "medical")
+    assert found.answer.startswith("“- if you have severe gout;” (below “Do not take Narvex”)")
+    assert "mild gout" in found.answer
+    assert "which of them is for your case?" in str(found.ask)
+
+
+def test_a_question_of_no_field_stays_without_an_expert(folder: str) -> None:
+    Path(folder, "fund.md").write_text("# Fund\n\nDerivatives may be used for hedging.\n")
+    assert ran(folder, "What is the derivative of x squared times sin x?").expert is None
+
+
 def test_a_noun_of_no_document_is_named_above_the_nearest_passage(folder: str) -> None:
     found = opinion_on("What is the fine for a dirty stall carpet?", [folder], "legal")
     assert not found.answered
