@@ -116,4 +116,4 @@ def forbidding(found: FoundAnswer, lines: Sequence[QuotableLine]) -> QuotableLin
 
 def _forbids(one: QuotableLine) -> bool:
     above = one.heading.rpartition(" > ")[2]
-    return pattern("negation").search(f"{above}. {one.quote}") is not None
+    return pattern("forbids").search(f"{above}. {one.quote}") is not None
