@@ -34,7 +34,8 @@ class Query(BaseModel):
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The answer of a run of the team, of whatever results there are."""
-    found = {one.task.worker: made for one in results if (made := _finding(one))}
+    given = [(one.task, made) for one in results if (made := _finding(one))]
+    found = {task.worker: one for task, one in given}
     made = combined(
         plan.goal,
         found.get("analyst", ResearchFinding()),
@@ -42,18 +43,14 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     )
     for one in results:
         made = _with_added(made, one)
-    tasks = {cited: one.task.id for one in results if (given := _finding(one))
-             for cited in given.citations}  # fmt: skip
+    tasks = {cited: task.id for task, one in given for cited in one.citations}
     last = results[-1].task.id if results else ""
     missing = [f"not answered: {one}" for one in made.not_answered]
     if not made.answered:
         is_part = made.value is not None
         missing = [f"answered without {_quoted(made.not_found)}" if is_part else "no answer"]
     conflicts = [
-        Conflict(task_ids=(one.task.id,), about=about)
-        for one in results
-        if (given := _finding(one))
-        for about in given.conflicts
+        Conflict(task_ids=(task.id,), about=about) for task, one in given for about in one.conflicts
     ]
     return Synthesis(
         answer=report(plan.goal, made).markdown(title=False),

@@ -67,6 +67,8 @@ class Ask:
     read_as: dict[str, str] = field(default_factory=dict[str, str])
     """Words that were read as another word, which the tables have."""
     doubts: list[str] = field(default_factory=list[str])
+    unused: list[str] = field(default_factory=list[str])
+    """Stems of verbs that were left out."""
     explained: int = 0
     """Words that name something here."""
     is_guessed: bool = False
@@ -126,7 +128,7 @@ class Ask:
             "limit": str(self.limit or 50),
             "order": ("ASC" if self.is_lowest else "DESC") + " NULLS LAST",
             "part": self._figure(self.part) if self.part else "",
-            "cell": _shown(self.cell) if self.cell else "",
+            "cell": f"{self.cell.sql}::VARCHAR" if self.cell else "",
             "tables": self._tables(),
             "bound": "".join(sql for sql, _ in self.bounds),
             "row": ", ".join(
@@ -175,7 +177,3 @@ def has_value(one: Field, texts: list[str], word: str = "", *, negated: bool = F
     shown = f"with “{word}”" if word else " or ".join(told.values())
     sql, shown = f"{one.sql}::VARCHAR {compared}", f"{'not ' * negated}{shown}"
     return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, len(texts))
-
-
-def _shown(one: Field) -> str:
-    return f"{one.sql}::VARCHAR" if one.role == "date" else one.sql

@@ -117,7 +117,9 @@ class _Said:
             return ResearchFinding()
         listed = "; ".join(" ".join(pair).strip() for pair in self.pairs[:50])
         number = _number(self.rows[0][1])
-        value = {"number": number, "names": _names(self.names), "list": listed}[self.intent.gives]
+        value = {"number": number, "names": joined_names(self.names, 20), "list": listed}[
+            self.intent.gives
+        ]
         return ResearchFinding(
             kind="answer",
             sentence=self.intent.says.format(list=listed, **self._words(), **self._turn()),
@@ -140,8 +142,8 @@ class _Said:
         is_date = ask.measure is not None and ask.measure.role == "date"
         ends = ("latest", "earliest") if is_date else ("highest", "lowest")
         return {
-            "names": _names(self.names),
-            "who": f" ({_names(self.names[:5])})" if self.names else "",
+            "names": joined_names(self.names, 20),
+            "who": f" ({joined_names(self.names[:5], 20)})" if self.names else "",
             "has": "have" if self.names[1:] else "has",
             "value": self.pairs[0][1],
             "third": third,
@@ -213,7 +215,9 @@ class _Said:
         count, filled = (_number(cell) or 0 for cell in self.rows[0][2:4])
         asked = function_of(self.question) in ("avg", "median")
         if measure and measure.role == "rate" and count > 1 and not asked:
-            doubts.append(f"{measure.name} can't be added up: means of the rows are taken.")
+            is_sum = self.ask.function == "sum"
+            how = "was added up" if is_sum else "can't be added up: means of the rows are taken"
+            doubts.append(f"{measure.name} {how}.")
         if filled < count:
             doubts.append(f"{count - filled:g} of {count:g} rows have no figure and are left out.")
         if name == "cell" and not self.ask.scope:
@@ -238,7 +242,3 @@ def _text(cell: Cell, unit: str | None) -> str:
 
 def _number(cell: Cell) -> float | None:
     return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
-
-
-def _names(names: Sequence[str]) -> str:
-    return joined_names(list(names), 20)

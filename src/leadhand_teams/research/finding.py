@@ -152,8 +152,10 @@ def _best(found: Sequence[Ask], question: str, given: AskedFiles) -> ResearchFin
     if best.missing:
         kind = "part" if made.kind == "answer" else "nothing"
         changes |= {"kind": kind, "not_found": tuple(best.missing)}
-    elif best.is_guessed and made.kind == "answer":
-        changes |= {"kind": "guess"}
+    elif made.kind == "answer" and (best.is_guessed or any(map(given.library.knows, best.unused))):
+        is_only = sum(one.is_figure for one in best.view.fields) == 1 and not best.unused
+        guess = made.sentence if is_only else f"A guess: {made.sentence}"
+        changes |= {"kind": "guess", "sentence": guess}
     return made.model_copy(update=changes)
 
 

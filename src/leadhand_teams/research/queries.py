@@ -89,6 +89,8 @@ class TextQuery:
         self.missing: list[Word] = []
         """Words that no text has."""
         self.read_as: dict[str, str] = {}
+        self.is_unheard = False
+        """Whether a verb of the question is in no text."""
         self.enough = 0
         """Words that a sentence and its surroundings must have."""
 

@@ -20,6 +20,7 @@ from leadhand_teams.research.words import (
     alike,
     listed,
     naming,
+    stems_in,
     stems_of,
     translated,
     words_of,
@@ -49,11 +50,16 @@ class _Resolver:
         ]
         self.tables = [view, *(one for one, _ in self.joined)]
         self.fields = [field for one in self.tables for field in one.fields]
-        self.dates = [one for one in self.fields if one.role == "date"]
+        dates = [one for one in self.fields if one.role == "date"]
+        asked = {*stems_in(question)} - stems_of("small")
+        self.dates = [one for one in dates if asked & {*one.stems}] or [
+            one for one in dates if one.is_time
+        ]
         own = [one for one in self.dates if one.table is view] or self.dates
         years = {day.year for one in own for day in one.column.dates if day}
         names = {text for one in self.fields for text in (one.name, *one.column.texts)}
         self.spans, text = spans(question, names, years)
+        self.ask.unknown += [one[0] for one in compiled("<coming>").finditer(question)]
         self.question = self._without_bounds(text)
         known = ChainMap(*(one.terms for one in self.tables))
         every = frozenset[str]().union(*(one.vocabulary for one in tables))
@@ -103,8 +109,7 @@ class _Resolver:
         ask, text = self.ask, self.question
         if not self.spans:
             ask.unknown += [one[0] for one in compiled("<relative>").finditer(text)]
-        asked = [one for one in self.dates if {w.stem for w in self.words} & set(one.stems)]
-        ask.date = next(iter(asked or self.dates), None)
+        ask.date = next(iter(self.dates), None)
         if ask.date is None:
             titles = f"{ask.view.source.name} {' '.join(one.name for one in self.fields)}"
             ask.unknown += [one.label for one in self.spans if one.label not in titles]
@@ -114,9 +119,6 @@ class _Resolver:
             ask.when.append(RowFilter(*condition(text, self.spans, ask.date.sql)))
         ask.explained += bool(ask.date and self.spans)
 
-    def _hits(self, stems: Sequence[str]) -> list[int]:
-        return [n for n, one in enumerate(self.words) if one.stem in stems and n not in self.used]
-
     def _read_measures(self) -> None:
         """The column of figures with most of the words, and for a share another."""
         ask = self.ask
@@ -124,7 +126,8 @@ class _Resolver:
         extremes = [n for n, word in enumerate(self.words) if asks(word.text, "extreme")]
         beside = {n + step for n in extremes for step in (-1, 1)}
         for one in ask.view.fields:
-            hits = self._hits(one.all_stems) if one.is_figure else []
+            stems = {*one.all_stems} - stems_of("small") if one.is_figure else ()
+            hits = [n for n, w in enumerate(self.words) if w.stem in stems and n not in self.used]
             named = {self.words[n].stem for n in hits}
             share = len(named & set(one.stems)) / len(set(one.stems))
             if share >= 0.3:
@@ -188,8 +191,8 @@ class _Resolver:
             return True
         if word.stem in one.stems and not word.is_name:
             return False
-        if len(word.text) < 4 and word.text not in texts:
-            return False  # "its" is no department IT
+        if (len(word.text) < 4 or asks(word.text, "growth")) and word.text not in texts:
+            return False  # "its" is no department IT, "rise" no colour rose
         return not (word.text.isdigit() and one.role == "key" and len(word.text) < 3)
 
     def _read_group(self) -> None:
@@ -297,6 +300,7 @@ class _Resolver:
             ask.unknown.append(word.text)
         elif word.is_doing:
             ask.doubts.append(f"No column or value is named “{word.text}”; it was not used.")
+            ask.unused.append(word.stem)
         else:
             ask.missing.append(word.text)
 

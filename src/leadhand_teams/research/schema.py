@@ -63,6 +63,17 @@ class Field:
         in_brackets = re.search(r"[(\[]([^\W\d]{1,8})[)\]]$", self.name)
         return self.column.unit or named or (in_brackets[1] if in_brackets else None)
 
+    @property
+    def is_time(self) -> bool:
+        """Whether its dates say when a row was: years of another name, as `Drink by`, do not."""
+        years = {one.kind for one in self.column.cells if isinstance(one, Period)} == {"year"}
+        return not years or asks(_spaced(self.name), "times")
+
+    @property
+    def is_money(self) -> bool:
+        in_money = self.unit in values.CURRENCIES.values()
+        return self.is_figure and (in_money or bool(set(self.stems) & stems_of("money")))
+
     @cached_property
     def is_series(self) -> bool:
         """Whether its dates are of figures over time, not of a register such as of customers."""

@@ -47,8 +47,9 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     elif asked == "median" and "median" not in measure.name.lower():
         ask.function = "median"
     else:  # Rates, medians and percentages are never added up.
-        is_cell = not asked and not asks(question, "extreme")
-        is_each = measure.role == "rate" or (is_cell and asks(measure.name, "of_each"))
+        is_cell = not asked and not asks(question, "extreme") and asks(measure.name, "of_each")
+        is_sum = asked == "sum" and measure.is_money and (ask.is_guessed or asks(question, "added"))
+        is_each = is_cell or (measure.role == "rate" and not is_sum)
         ask.function = "avg" if asked == "avg" or is_each else "sum"
     _place_bounds(ask, question, asked)
 
@@ -67,9 +68,12 @@ def _count(ask: Ask, words: Sequence[Word]) -> None:
 def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
     """The measure of a question that names none."""
     fields = ask.view.fields
-    found = [one for one in fields if one.role == "measure"]
-    money = [one for one in found if one.column.unit or set(one.stems) & stems_of("money")]
     is_growth, is_paid = asks(question, "growth"), asks(question, "paying")
+    found = [one for one in fields if one.role == "measure"]
+    money = [one for one in fields if one.is_money and (one in found or is_paid)]
+    money.sort(key=lambda one: one.role)
+    if is_paid and not money:
+        found = [one for one in found if ask.view.stems >= {*one.stems}]
     is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
     if ask.measure is None and asks(question, "oldest|newest|youngest|latest|earliest|first"):
         ask.measure = next((one for one in fields if one.role == "date"), None)
@@ -80,8 +84,8 @@ def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
         return
     is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
     is_extreme = is_ranked and asks(question, "extreme") and not is_most
-    is_only = len(found) == 1 and (asked or is_most)
-    if (is_growth or is_extreme or (is_paid and asked) or is_only) and found:
+    is_only = len(found) == 1 and money in ([], found) and (asked or is_most)
+    if (is_growth or is_extreme or (is_paid and asked) or is_only) and (money or found):
         ask.measure = (money or found)[0]
         ask.is_guessed = not is_only
         if not is_only:

@@ -111,7 +111,11 @@ class TextLibrary:
             return ResearchFinding(not_found=tuple(lacking))
         text, value = best.sentence.text, query.value(best.sentence.text)
         is_other = why and not query.fits(text) and not any(w in query.named for w in best.has)
-        if is_other or (value is None and query.wanted.is_needed):
+        ends = [question[a.end : b.start] for a, b in pairwise(best.has)]
+        is_bare = (
+            query.is_unheard and all(w.is_name for w in best.has) and not any(map(str.strip, ends))
+        )
+        if is_other or (query.wanted.is_needed and (value is None or is_bare)):
             return ResearchFinding()
         differing = tuple(
             f"{best.sentence.ref} has “{value}”, {one.sentence.ref} has “{other}”"
@@ -147,6 +151,7 @@ class TextLibrary:
         missing = [w for w in unknown if w.is_name or not why]
         query = TextQuery(question, words, [w for w in singled or named if w not in missing], why)
         query.missing, query.read_as = missing, read_as
+        query.is_unheard = any(not self.knows(w.stem) for w in every.words)
         query.enough = 0 if why else min(2, len(every.words))
         return query
 

@@ -153,7 +153,7 @@ def naming(words: Sequence[Word]) -> list[Word]:
 @cache
 def _phrases() -> list[tuple[re.Pattern[str], str]]:
     pairs = (line.split(" = ") for line in listed("phrases"))
-    return [(re.compile(rf"\b(?:{'|'.join(said.split(', '))})\b"), word) for said, word in pairs]
+    return [(re.compile(rf"(?i)\b(?:{said.replace(', ', '|')})\b"), word) for said, word in pairs]
 
 
 def plain(question: str) -> str:

@@ -162,6 +162,29 @@ def test_a_role_that_no_row_has_is_not_given_to_another_person(tmp_path: Path) -
     assert [one.ref for one in made.citations] == ["handbook.md:5"]
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much have jobs in Leeds earned us?", "A guess: 700: total Price (Town Leeds)."),
+        ("What was the sum of Price in 2024?", "500: total Price (2024)."),
+        ("Which town had the highest Price in 2024?", "Hull has the highest Price (2024): 300."),
+        ("What was the total Price in 2025 compared with 2024?", "Price rose by 100, from 500 in"),
+        ("What does Nurse Bell earn?", "No answer was found"),
+        ("What was the sum of Price from next March?", "No answer was found"),
+    ],
+)
+def test_money_is_no_other_figure_and_a_year_no_year_of_another_name(
+    tmp_path: Path, question: str, said: str
+) -> None:
+    rows = "Drink by,Date,Town,Size kW,Price\n"
+    rows += "2030,2024-02-03,Leeds,7,200\n2024,2024-04-05,Hull,8,300\n"
+    rows += "2024,2025-03-01,Leeds,9,500\n2031,2025-06-01,York,6,100\n"
+    (tmp_path / "jobs.csv").write_text(rows, encoding="utf-8")
+    note = "Staff meeting.\nNurse Bell orders an autoclave from Medivet for 3,450 euros.\n"
+    (tmp_path / "minutes.txt").write_text(note, encoding="utf-8")
+    assert asked(question, tmp_path).answer.startswith(said)
+
+
 def test_a_question_that_was_not_answered_beside_another_is_named(tmp_path: Path) -> None:
     question = "What share of appointments in the South were no-shows, and in the North?"
     given = run(question, visits(tmp_path))
