@@ -157,8 +157,18 @@ def _is_coroutine(code: Code) -> bool:
 
 
 def _awaited(code: Code) -> list[ast.Call]:
-    values = (one.value for one in code.nodes if isinstance(one, _WAITING))
-    return [one for one in values if isinstance(one, ast.Call)]
+    """The calls that something waits for; an `async def` waits with `await` alone."""
+    waiting = ast.Await if isinstance(code.node, ast.AsyncFunctionDef) else _WAITING
+    values = (one.value for one in code.nodes if isinstance(one, waiting))
+    ways = (way for one in values if one is not None for way in _ways(one))
+    return [one for one in ways if isinstance(one, ast.Call)]
+
+
+def _ways(value: ast.expr) -> list[ast.expr]:
+    """What an expression may be: either side of an `if`."""
+    if not isinstance(value, ast.IfExp):
+        return [value]
+    return [*_ways(value.body), *_ways(value.orelse)]
 
 
 def _name(call: ast.Call) -> str:
