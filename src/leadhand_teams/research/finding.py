@@ -153,7 +153,11 @@ def _best(found: Sequence[Ask], question: str, given: AskedFiles) -> ResearchFin
         kind = "part" if made.kind == "answer" else "nothing"
         changes |= {"kind": kind, "not_found": tuple(best.missing)}
     elif made.kind == "answer" and (best.is_guessed or any(map(given.library.knows, best.unused))):
-        is_only = sum(one.is_figure for one in best.view.fields) == 1 and not best.unused
+        # What grows is a shop's revenue, if that is its only money.
+        is_growth = best.intent is not None and best.intent.name == "growth"
+        figures = [one for one in best.view.fields if one.is_figure]
+        money = [one for one in figures if one.is_money]
+        is_only = len(money if is_growth and money else figures) == 1 and not best.unused
         guess = made.sentence if is_only else f"A guess: {made.sentence}"
         changes |= {"kind": "guess", "sentence": guess}
     return made.model_copy(update=changes)
