@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.people import RunMessage
+from leadhand.journal import sqlite_tables as tables
+from leadhand.journal.codec import encode
 from leadhand.journal.sqlite import FILE, SqliteStore
-from leadhand.journal.sqlite_database import SqliteDatabase, explain
+from leadhand.journal.sqlite_database import STEPS, SqliteDatabase, explain
 from leadhand.testing.journal_stories import Story, keep
 
 
@@ -105,3 +107,23 @@ def test_a_store_that_is_forgotten_closes_its_file(tmp_path: Path) -> None:
         gc.collect(number % 3)  # the order of finalization depends on what was collected before
         del store
         gc.collect()
+
+
+def test_the_events_of_many_runs_are_written_by_few_statements(tmp_path: Path) -> None:
+    """With each step of a statement a thread gives its turn to a busy event loop."""
+    statements, batch = list[str](), dict[str, list[tables.Row]]()
+    for number in range(150):
+        whole = Story(f"r{number}").whole("t1", "t2")
+        batch[f"r{number}"] = [*zip(whole, encode(whole), strict=True)]
+    database = SqliteDatabase(tmp_path / FILE, busy_timeout_s=1, steps=STEPS)
+    with closing(database), database.transaction() as connection:
+        connection.set_trace_callback(statements.append)
+        for part in (slice(2), slice(2, None)):
+            some = {run_id: rows[part] for run_id, rows in batch.items()}
+            tables.insert(connection, some, redact=None)
+        for run_id, rows in batch.items():
+            assert [*tables.events(connection, run_id)] == [event for event, _ in rows]
+    inserted = [one for one in statements if one.startswith("INSERT INTO events")]
+    events = sum(len(rows) for rows in batch.values())
+    assert len(inserted) <= events // 200 + 2
+    assert sum("json_group_object" in one for one in statements) == 3

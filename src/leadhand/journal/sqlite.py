@@ -182,8 +182,7 @@ class SqliteStore:
 
     def _insert(self, ready: Mapping[str, Sequence[tables.Row]]) -> None:
         with self._database.transaction() as connection:
-            for run_id, rows in ready.items():
-                tables.insert(connection, run_id, rows, redact=self._redact)
+            tables.insert(connection, ready, redact=self._redact)
 
     def _messages(
         self, ready: Mapping[str, Sequence[tables.Row]], error: Exception

@@ -1,8 +1,11 @@
 """The SQL about runs and their events, which opens and commits nothing."""
 
 import datetime as dt
+import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from leadhand.contracts.summary import Inspection, RunSummary
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 Row = tuple["Event", str]
+Value = str | bytes | int | None
+
+_ROWS = 200
+"""By one statement: SQLite once allowed no more than 999 values."""
+_UPDATED = """ON CONFLICT (run_id) DO UPDATE
+    SET updated_at = excluded.updated_at, digest = excluded.digest"""
 
 
 def events(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> "Iterator[Event]":
@@ -62,45 +71,55 @@ def _stored(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> 
 
 
 def insert(
-    connection: sqlite3.Connection, run_id: str, rows: Sequence[Row], *, redact: Redact | None
+    connection: sqlite3.Connection, batch: Mapping[str, Sequence[Row]], *, redact: Redact | None
 ) -> None:
-    """Insert a run's next events, and update its stored summary."""
-    known = connection.execute("SELECT id, digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    if known is None and rows[0][0].seq > 1:
-        raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
-    number, digest = None, StoredSummary.before(rows[0][0])
-    if known:
-        number = known[0]
-        digest = StoredSummary.read_or_of(known[1], lambda: [*events(connection, run_id)])
-    if 0 < digest.seq < rows[0][0].seq - 1:
-        raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
-    added = [event for event, _ in rows]
-    digest.add_all(added, kept=lambda: events(connection, run_id), redact=redact)
-    values = (run_id, _text(digest.updated_at), digest.write())
-    if number is None:
-        number = connection.execute(
-            "INSERT INTO runs (run_id, updated_at, digest) VALUES (?, ?, ?)", values
-        ).lastrowid
-    else:
-        connection.execute(
-            "UPDATE runs SET updated_at = ?, digest = ? WHERE id = ?", (*values[1:], number)
-        )
-    connection.executemany(
-        "INSERT INTO events (run, seq, body, checksum) VALUES (?, ?, ?, ?)",
-        [
-            (
-                number,
-                one.seq,
-                body if len(body) <= BLOB_CHARS else None,
-                checksum(run_id, one.seq, body),
-            )
-            for one, body in rows
-        ],
-    )
-    connection.executemany(
-        "INSERT INTO blobs (run, seq, data) VALUES (?, ?, ?)",
-        [(number, one.seq, compress(body)) for one, body in rows if len(body) > BLOB_CHARS],
-    )
+    """Insert the next events of each run, and update its stored summary."""
+    known, runs = _known(connection, batch), list[tuple[Value, ...]]()
+    for run_id, rows in batch.items():
+        first, (number, text) = rows[0][0], known.get(run_id, (None, ""))
+        if number is None and first.seq > 1:
+            raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
+        kept = partial(events, connection, run_id)
+        digest = StoredSummary.before(first)
+        if number is not None:
+            digest = StoredSummary.read_or_of(text, lambda kept=kept: [*kept()])
+        if 0 < digest.seq < first.seq - 1:
+            raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
+        digest.add_all([event for event, _ in rows], kept=kept, redact=redact)
+        runs.append((run_id, _text(digest.updated_at), digest.write()))
+    _insert(connection, "runs (run_id, updated_at, digest)", runs, then=_UPDATED)
+    known |= _known(connection, batch.keys() - known.keys())
+    written = [(known[id][0], id, event.seq, body) for id in batch for event, body in batch[id]]
+    texts = [
+        (number, seq, body if len(body) <= BLOB_CHARS else None, checksum(id, seq, body))
+        for number, id, seq, body in written
+    ]
+    blobs = [(number, seq, compress(b)) for number, _, seq, b in written if len(b) > BLOB_CHARS]
+    _insert(connection, "events (run, seq, body, checksum)", texts)
+    _insert(connection, "blobs (run, seq, data)", blobs)
+
+
+def _known(connection: sqlite3.Connection, run_ids: Collection[str]) -> dict[str, tuple[int, str]]:
+    """The number and the stored summary of each run that is there."""
+    if not run_ids:
+        return {}
+    (found,) = connection.execute(
+        """SELECT json_group_object(run_id, json_array(id, digest)) FROM runs
+        WHERE run_id IN (SELECT value FROM json_each(?))""",
+        (json.dumps([*run_ids]),),
+    ).fetchone()
+    return {run_id: (number, text) for run_id, (number, text) in json.loads(found).items()}
+
+
+def _insert(
+    connection: sqlite3.Connection, into: str, rows: Sequence[tuple[Value, ...]], then: str = ""
+) -> None:
+    """Many rows by one statement: with each step the thread lets others run, and beside a busy
+    event loop it waits 5 ms for its next turn."""
+    for start in range(0, len(rows), _ROWS):
+        some = rows[start : start + _ROWS]
+        values = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
+        connection.execute(f"INSERT INTO {into} VALUES {values} {then}", [*chain(*some)])
 
 
 def summaries(
