@@ -1,24 +1,24 @@
 """Who sends a request, by a token or a browser's cookie; and the routes of sessions.
 
-A browser exchanges a one-time code or a token for a cookie. It is not stored but signed with the
-digest of the token, so that every process that knows the token knows its cookies.
+A browser exchanges a one-time code or a token for a cookie, which is random. The journal has its
+hash, so that every process that serves the journal knows the session, and its end.
 """
 
-import hmac
+import datetime as dt
 import ipaddress
 import secrets
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel
 
 from leadhand import __version__
 from leadhand.errors import InputError
+from leadhand.ports import Journal
 from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Calling
+from leadhand.serve.service import Calling, Service
 from leadhand.serve.tokens import NAMED_FILE, NamedTokens, digest_of, operator_token
 
 OPERATOR = Principal("operator", EVERY_TENANT, frozenset(("operator",)))
@@ -28,19 +28,18 @@ CSRF_HEADER = "X-CSRF-Token"
 LASTS_S = 12 * 3_600
 CODE_LASTS_S = 15 * 60
 _MAX_CODES = 100
+_SESSIONS = "session/"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 router = APIRouter(prefix="/api/v1", tags=["session"])
 
 
-class BrowserSession(NamedTuple):
-    """What a cookie says, whose signature is right."""
+class BrowserSession(BaseModel):
+    """What the journal has of a session, by the hash of its cookie."""
 
     digest: str
     """Of the token that was exchanged."""
-    expires_s: float
-    csrf: str
-    """Random; no other site can read it, so that it also proves where a request comes from."""
+    expires_at: AwareDatetime
 
 
 class TokenAuthentication:
@@ -51,19 +50,19 @@ class TokenAuthentication:
         self._named = named
         self._codes = dict[str, float]()
         """Until when each counts, for the operator."""
-        self._ended = dict[str, float]()
-        """Sessions that their users ended, and when they would have expired."""
 
-    def __call__(self, request: Request) -> Principal:
+    async def __call__(self, request: Request) -> Principal:
         """Raises `HttpProblem` 401, and 403 without the CSRF token."""
-        token, session = bearer_of(request), None
-        if token is None and (session := self.session_of(request)) is not None:
-            given = request.headers.get(CSRF_HEADER, "").encode()
-            is_csrf = hmac.compare_digest(given, session.csrf.encode())
-            if request.method not in _SAFE and not is_csrf:
+        if token := bearer_of(request):
+            digest = digest_of(token)
+        else:
+            session = await _session_of(request)
+            digest = session and session.digest
+            given = request.headers.get(CSRF_HEADER, "")
+            is_csrf = secrets.compare_digest(given.encode(), csrf_of(request).encode())
+            if session is not None and request.method not in _SAFE and not is_csrf:
                 why = f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me"
                 raise HttpProblem(403, why)
-        digest = digest_of(token) if token else session and session.digest
         principal = self.principal_of(digest, request) if digest else None
         if principal is None:
             unknown = "this token is not known, revoked or expired"
@@ -88,39 +87,36 @@ class TokenAuthentication:
         self._codes[code] = time.time() + CODE_LASTS_S
         return code
 
-    def cookie_for(self, request: Request) -> str | None:
-        """A cookie for the request's token, which may be a one-time code."""
+    def exchanged(self, request: Request) -> str | None:
+        """The digest of the request's token, which may be a one-time code; None: it counts no
+        more."""
         token = bearer_of(request) or ""
         by_code = time.time() < self._codes.pop(token, 0)
         digest = self._operator if by_code and self._operator else digest_of(token)
-        if (principal := self.principal_of(digest, request)) is None:
-            return None
-        name = "" if principal is OPERATOR else principal.name
-        said = f"{name}.{int(time.time()) + LASTS_S}.{secrets.token_hex(16)}"
-        return f"{said}.{_signature(said, digest)}"
-
-    def session_of(self, request: Request) -> BrowserSession | None:
-        """None if the cookie was not signed here, has expired or was ended."""
-        said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
-        name = said.rpartition(".")[0].rpartition(".")[0]
-        digest = self._named.digest_of(name) if name else self._operator
-        if digest is None or not hmac.compare_digest(
-            signature.encode(), _signature(said, digest).encode()
-        ):
-            return None
-        _, expires_s, csrf = said.rsplit(".", 2)
-        expired = time.time() >= int(expires_s) or csrf in self._ended
-        return None if expired else BrowserSession(digest, int(expires_s), csrf)
-
-    def end(self, session: BrowserSession) -> None:
-        """In this process."""
-        now_s = time.time()
-        self._ended = {one: until for one, until in self._ended.items() if until > now_s}
-        self._ended[session.csrf] = session.expires_s
+        return digest if self.principal_of(digest, request) else None
 
 
-def _signature(text: str, digest: str) -> str:
-    return hmac.digest(digest.encode(), text.encode(), "sha256").hex()
+async def _session_of(request: Request) -> BrowserSession | None:
+    """None if the cookie has expired, was ended, or was never given."""
+    cookie, journal = request.cookies.get(COOKIE), _journal_of(request)
+    note = (await journal.notes(_key(cookie))).get(_key(cookie)) if cookie else None
+    session = BrowserSession.model_validate_json(note) if note else None
+    return session if session and dt.datetime.now(dt.UTC) < session.expires_at else None
+
+
+def _key(cookie: str) -> str:
+    """Of a session among the journal's notes: who reads them can't make a cookie of it."""
+    return f"{_SESSIONS}{digest_of(cookie)}"
+
+
+def csrf_of(request: Request) -> str:
+    """What proves that a page of this service sends the request: no other can read it."""
+    return digest_of(f"csrf {request.cookies.get(COOKIE)}")
+
+
+def _journal_of(request: Request) -> Journal:
+    service: Service = request.app.state.service
+    return service.journal
 
 
 def token_authentication(home: str | Path | None) -> TokenAuthentication:
@@ -148,13 +144,12 @@ class Me(BaseModel):
 
 @router.get("/me")
 async def read_me(request: Request, caller: Calling) -> Me:
-    tokens, principal = _tokens_of(request), caller.principal
-    session = None if tokens is None or bearer_of(request) else tokens.session_of(request)
+    principal, by_cookie = caller.principal, _tokens_of(request) and not bearer_of(request)
     return Me(
         name=principal.name,
         tenant=principal.tenant,
         roles=sorted(principal.roles),
-        csrf=session and session.csrf,
+        csrf=csrf_of(request) if by_cookie else None,
         version=__version__,
         teams=sorted(caller.service.supervisors),
     )
@@ -166,9 +161,15 @@ async def start_session(request: Request) -> Response:
     tokens = _tokens_of(request)
     if tokens is None:
         raise HttpProblem(409, "this service has its own way to sign in")
-    cookie = tokens.cookie_for(request)
-    if cookie is None:
+    digest = tokens.exchanged(request)
+    if digest is None:
         raise HttpProblem(401, "the code or token does not count, or no more")
+    cookie, now, journal = secrets.token_urlsafe(32), dt.datetime.now(dt.UTC), _journal_of(request)
+    for key, note in (await journal.notes(_SESSIONS)).items():
+        if BrowserSession.model_validate_json(note).expires_at <= now:
+            await journal.swap_note(key, note, None)
+    new = BrowserSession(digest=digest, expires_at=now + dt.timedelta(seconds=LASTS_S))
+    await journal.swap_note(_key(cookie), None, new.model_dump_json().encode())
     response, secure = Response(status_code=204), request.url.scheme == "https"
     response.set_cookie(
         COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", secure=secure
@@ -179,9 +180,10 @@ async def start_session(request: Request) -> Response:
 @router.delete("/session", status_code=204)
 async def end_session(request: Request, _: Current) -> Response:
     """The browser's cookie counts no more."""
-    tokens = _tokens_of(request)
-    if tokens is not None and (session := tokens.session_of(request)) is not None:
-        tokens.end(session)
+    cookie, journal = request.cookies.get(COOKIE), _journal_of(request)
+    if cookie is not None:
+        for key, note in (await journal.notes(_key(cookie))).items():
+            await journal.swap_note(key, note, None)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response
