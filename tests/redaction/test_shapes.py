@@ -75,6 +75,9 @@ def test_a_token_within_base64_is_found(before: str) -> None:
         ("Password=letmein1;Server=db", "Password=[redacted];Server=db"),
         ("password=x1y2z3w4", "password=[redacted]"),
         ("password: 'Pa$$w0rd[1x]'", "password: '[redacted]'"),
+        ('{"tokens": ["9x81kQpLm29v", "b"]}', '{"tokens": ["[redacted]", "b"]}'),
+        ('{"token": {"9x81kQpLm29v": 1}}', '{"token": {"[redacted]": 1}}'),
+        ("İ: Bearer 9x81kQpLm29vTtRw", "İ: Bearer [redacted]"),
     ],
 )
 def test_what_is_named_a_credential_is_redacted_where_it_looks_like_one(
@@ -137,6 +140,8 @@ def test_a_name_within_or_behind_the_value_of_another_is_seen(text: str, redacte
 
 
 def test_a_private_key_goes_whole_or_cut() -> None:
+    cut = {"pem": PEM[:200], "configurationOfTheKey": "x"}
+    assert json.loads(Redactor()(json.dumps(cut))) == cut | {"pem": REDACTED}
     assert Redactor()(f"a {PEM} b") == f"a {REDACTED} b"
     assert json.loads(Redactor()(json.dumps({"pem": PEM}))) == {"pem": REDACTED}
     assert Redactor()(f"a {PEM[:200]}") == f"a {REDACTED}"

@@ -3,7 +3,7 @@
 import pytest
 
 from leadhand.redaction import REDACTED, Redactor
-from leadhand.redaction.tokens import FORMATS, TokenFormat
+from leadhand.redaction.formats import FORMATS, TokenFormat
 from leadhand_teams.review.secrets import mask_secrets
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ" * 4

@@ -54,13 +54,6 @@ class Encoding:
             yield start, end
 
 
-def _unquoted(match: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex(match[0].replace("%", "")).decode()
-    except UnicodeDecodeError:
-        return match[0][0]  # overlong or a surrogate: any single character will do
-
-
 JSON_STRING = Encoding(
     mark="\\",
     token=re.compile(
@@ -77,7 +70,8 @@ PERCENT = Encoding(
         r"|e[0-9a-f](?:%[89ab][0-9a-f]){2}|f[0-7](?:%[89ab][0-9a-f]){3})",
         re.IGNORECASE,
     ),
-    decoded=_unquoted,
+    # Of bytes that are no character, any single one will do.
+    decoded=lambda match: bytes.fromhex(match[0].replace("%", "")).decode(errors="replace")[0],
 )
 LINES = Encoding(
     # Base64 comes in lines of 64 or 76 characters.
@@ -88,6 +82,7 @@ LINES = Encoding(
     ),
     decoded=lambda match: "",
 )
+ENCODINGS = (JSON_STRING, PERCENT, LINES)
 
 _WORD_CHARACTERS = bytes(
     code if chr(code).isalnum() or chr(code) in "+/_-" else 0x20 for code in range(0x80)
@@ -115,14 +110,10 @@ class EncodedWords:
             " ".join([word for word in words if not word.islower()]),
         )
 
-    def may_hold_base64(self) -> bool:
-        """Whether `base64_runs` could find anything."""
-        return _RUN.search(self.mixed) is not None
 
-
-def base64_runs(text: str) -> Iterator[tuple[Span, str]]:
+def base64_runs(text: str, words: EncodedWords) -> Iterator[tuple[Span, str]]:
     """Each run of base64, with four decodings, as a path or a name may precede it."""
-    for run in _RUN.finditer(text):
+    for run in _RUN.finditer(text) if _RUN.search(words.mixed) else ():
         coded = run[0].translate(_STANDARD)
         if coded.islower() or coded.isupper():
             continue

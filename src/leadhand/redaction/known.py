@@ -11,26 +11,16 @@ from typing import cast
 from urllib.parse import unquote
 
 from leadhand.redaction.encodings import JSON_STRING, EncodedWords, Span
+from leadhand.redaction.formats import VARIABLES
 
 MIN_CHARS = 8
 """Shorter values are not treated as secrets, nor are shorter parts of one."""
 
-_SECRET_NAME = re.compile(
-    r"PASSW(?:OR)?D|PASSPHRASE|PASSCODE|SECRET|CREDENTIAL|TOKEN|COOKIE|WEBHOOK"
-    r"|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|MASTER|ACCOUNT|LICENSE|SERVICE|AUTH|SHARED|SSH)_?KEY"
-    r"|(?:^|_)(?:AUTH|KEY|PASS|PAT|PWD|DSN|CONNECTION_STRING)$"
+_NAME_OF_SECRET, _NAME_OF_SETTING, _PLAIN = (
+    re.compile(VARIABLES[key], re.VERBOSE | re.DOTALL) for key in ("secret", "setting", "plain")
 )
-_SETTING_NAME = re.compile(
-    r"(?:^|_)(?:ALGORITHM|AUDIENCE|BACKEND|BUDGET|COUNT|DIR|DIRECTORY|ENABLED|ENDPOINT|EXPIRY|FILE|FORMAT"
-    r"|HEADER|HELPER|HOST|ID|ISSUER|LENGTH|LIMIT|MANAGER|MAX|MIN|MODE|NAME|PATH|PORT|PREFIX|PROVIDER"
-    r"|REGION|SIZE|SOCK|STORE|TIMEOUT|TTL|TYPE|URI|URL|USER|USERNAME|VERSION)$|(?:^|_)TOKENS|^(?:OLD)?PWD$"
-)
-_WORDS = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+")
-_COMPOUND = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+")
-_NUMBER = re.compile(r"\s*[-+]?[\d_.]+(?:[eE][-+]?\d+)?\s*")
-_PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
-_OPAQUE = re.compile(r"(?=[^/]*[a-z])(?=[^/]*[A-Z])(?=[^/]*[0-9])[A-Za-z0-9+=_-]{16,}(?=/|$)")
 _URL_PASSWORD = re.compile(r"://[^\s/:@]*:([^\s@]+)@")
+_WORD = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+")
 
 
 def secrets_of(environ: Mapping[str, str]) -> frozenset[str]:
@@ -40,19 +30,16 @@ def secrets_of(environ: Mapping[str, str]) -> frozenset[str]:
 
 def _secrets(name: str, value: str) -> Iterator[str]:
     for match in _URL_PASSWORD.finditer(value):
-        for password in {match[1], unquote(match[1])}:
-            if len(password) >= MIN_CHARS and not _is_plain(password):
-                yield password
+        yield from filter(_may_be_secret, {match[1], unquote(match[1])})
     label = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).upper()
     if value.startswith("{"):
         yield from _inside(value)
-    elif (
-        _SECRET_NAME.search(label)
-        and not _SETTING_NAME.search(label)
-        and len(value) >= MIN_CHARS
-        and not _is_plain(value)
-    ):
-        yield value
+    elif _NAME_OF_SECRET.search(label) and not _NAME_OF_SETTING.search(label):
+        yield from filter(_may_be_secret, [value])
+
+
+def _may_be_secret(value: str) -> bool:
+    return len(value) >= MIN_CHARS and not _PLAIN.fullmatch(value)
 
 
 def _inside(document: str) -> Iterator[str]:
@@ -64,16 +51,6 @@ def _inside(document: str) -> Iterator[str]:
     for key, value in cast("dict[str, object]", content).items():
         if isinstance(value, str):
             yield from _secrets(key, value.strip())
-
-
-def _is_plain(value: str) -> bool:
-    if _WORDS.fullmatch(value):
-        return len(value) < 15
-    if _COMPOUND.fullmatch(value):
-        return len(value) < 16
-    if _PATH.match(value):
-        return not any(map(_OPAQUE.fullmatch, value.split("/")))
-    return not any(map(str.isalnum, value)) or bool(_NUMBER.fullmatch(value))
 
 
 _CUT = re.compile(r"[\"'…]|\.\.\.|\s?\[cut|\s…|\Z")
@@ -126,7 +103,7 @@ def _begun(whole: str, head: str, text: str, cut: re.Pattern[str]) -> Iterator[S
 
 def _is_telling(part: str) -> bool:
     """Whether a part of a secret must be redacted: an ordinary word need not be."""
-    return len(part) >= 12 or not (_WORDS.fullmatch(part) or _WORDS.fullmatch(part[::-1]))
+    return len(part) >= 12 or not (_WORD.fullmatch(part) or _WORD.fullmatch(part[::-1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,12 @@ also in JSON, URLs, hexadecimal or base64."""
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from leadhand.redaction import encodings, shapes
+from leadhand.redaction import scanner
+from leadhand.redaction.encodings import ENCODINGS, JSON_STRING, EncodedWords, Span, base64_runs
 from leadhand.redaction.known import Needles, secrets_of
 
 REDACTED = "[redacted]"
@@ -41,79 +43,69 @@ class Redactor:
             text = redacted  # which may uncover another secret right beside the first
         return text
 
-    def spans(self, text: str) -> list[encodings.Span]:
+    def spans(self, text: str) -> list[Span]:
         """Where secrets are in `text`, in no order; what stands beside them may hide more."""
         return self._spans(text, _MAX_DEPTH)
 
     def _redacted(self, text: str) -> str:
         if text.lstrip().startswith(("{", "[", '"')):
             # Searching it as one string is quick, and most documents have no secrets.
-            if not self._spans(encodings.JSON_STRING.undo(text), _MAX_DEPTH):
+            found = self._spans(JSON_STRING.undo(text), _MAX_DEPTH)
+            if not found:
                 return text
             if _is_json(text):
-                return self._redacted_json(text)
+                return _without_in_strings(text, JSON_STRING.outside(text, found))
         return without(text, self._spans(text, _MAX_DEPTH))
 
-    def _redacted_json(self, document: str) -> str:
-        """Secrets are within strings, so no syntax is lost. Keys that would be equal get a
-        number."""
-        taken = {match[1] for match in _STRING.finditer(document) if match[2]}
-        names: dict[str, str] = {}
-        numbers, key = Counter[str](), ""
-
-        def redacted(string: re.Match[str]) -> str:
-            nonlocal key
-            content = string[1]
-            text = encodings.JSON_STRING.undo(content)
-            # With its key before it, because some secrets are recognized only by their names.
-            before = f'{key}="' if key else ""
-            found = [
-                (max(start - len(before), 0), end - len(before))
-                for start, end in self._spans(before + text, _MAX_DEPTH)
-                if end > len(before)
-            ]
-            key = text if string[2] else ""
-            clean = without(content, encodings.JSON_STRING.outside(content, found))
-            if string[2] and clean != content:
-                name = names.get(content, clean)
-                while content not in names and name in taken:
-                    numbers[clean] += 1
-                    name = f" {numbers[clean] + 1}]".join(clean.rsplit("]", 1))
-                taken.add(name)
-                clean = names[content] = name
-            return f'"{clean}"{string[2] or ""}'
-
-        return _STRING.sub(redacted, document)
-
-    def _spans(self, text: str, depth: int) -> list[encodings.Span]:
+    def _spans(self, text: str, depth: int) -> list[Span]:
         """The secrets in `text`, at most `depth` encodings deep, in no order."""
-        words = encodings.EncodedWords.of(text)
-        spans = [*self._known.spans(text, words), *shapes.spans(text, words)]
+        words = EncodedWords.of(text)
+        spans = [*self._known.spans(text, words), *scanner.spans(text, words)]
         if not depth:
             return spans
-        for encoding in (encodings.JSON_STRING, encodings.PERCENT, encodings.LINES):
+        for encoding in ENCODINGS:
             inside = encoding.undo(text)
             if inside != text and (found := self._spans(inside, depth - 1)):
                 spans.extend(encoding.outside(text, found))
-        if words.may_hold_base64():
-            for span, reading in encodings.base64_runs(text):
-                if self._spans(reading, min(depth - 1, 1)):
-                    spans.append(span)
+        for span, reading in base64_runs(text, words):
+            if self._spans(reading, min(depth - 1, 1)):
+                spans.append(span)
         return spans
 
 
-def without(text: str, spans: Iterable[encodings.Span]) -> str:
+def without(text: str, spans: Iterable[Span]) -> str:
     """`text` with `spans` replaced, overlapping and adjacent ones by one `[redacted]`."""
-    ordered = sorted(spans)
-    if not ordered:
-        return text
     parts: list[str] = []
     done = 0
-    for start, end in ordered:
+    for start, end in sorted(spans):
         if start > done or not parts:
             parts += (text[done:start], REDACTED)
         done = max(done, end)
-    return "".join((*parts, text[done:]))
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _without_in_strings(document: str, spans: Iterable[Span]) -> str:
+    """A JSON document without `spans`, each up to the end of the string in which it begins, so that
+    no syntax is lost. Keys that would be equal get a number."""
+    ordered = sorted(spans)
+    taken = {match[1] for match in _STRING.finditer(document) if match[2]}
+    names: dict[str, str] = {}
+    numbers = Counter[str]()
+
+    def redacted(string: re.Match[str]) -> str:
+        content, (first, last) = string[1], string.span(1)
+        inside = ordered[bisect_left(ordered, (first, 0)) : bisect_left(ordered, (last, 0))]
+        clean = without(content, [(start - first, end - first) for start, end in inside])
+        if string[2] and clean != content:
+            name = names.get(content, clean)
+            while content not in names and name in taken:
+                numbers[clean] += 1
+                name = f" {numbers[clean] + 1}]".join(clean.rsplit("]", 1))
+            taken.add(name)
+            clean = names[content] = name
+        return f'"{clean}"{string[2] or ""}'
+
+    return _STRING.sub(redacted, document)
 
 
 def _is_json(text: str) -> bool:

@@ -20,12 +20,12 @@ def around(text: str, place: int) -> tuple[int, int]:
     if not 0 < place < len(text):
         return place, place
     # Imported here because its patterns take long to compile, and most texts are short.
-    from leadhand.redaction import encodings, shapes
+    from leadhand.redaction import encodings, scanner
 
     first = max(0, place - _AROUND)
     part = text[first : place + _AROUND]
     start = end = place - first
-    for left, right in sorted(shapes.spans(part, encodings.EncodedWords.of(part))):
+    for left, right in sorted(scanner.spans(part, encodings.EncodedWords.of(part))):
         if left < end and right > start:
             start, end = min(start, left), max(end, right)
     return first + start, first + end
