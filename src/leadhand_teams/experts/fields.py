@@ -20,8 +20,6 @@ OTHER = "other"
 """The field of what is for none of the experts."""
 
 _WEIGHTS = {"sure": 3.0, "likely": 1.5, "faint": 0.5}
-_MOST = {"sure": math.inf, "likely": 3.0, "faint": 2.0}
-"""What words of a kind may add in all, so that a long story is not decided by its faint words."""
 _WORDS_SHARE = 0.4
 """What a word's logarithm counts beside a trained router's margin; cross-validated."""
 _LEAST = 0.9
@@ -85,7 +83,8 @@ def _field_words(text: str) -> dict[str, dict[str, str]]:
     units |= {part for word in words for part in re.split(r"[-/]|'s$", word)}
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for unit in sorted(units):
-        keys = [unit, *(f"{unit[:end]}*" for end in range(2, len(unit) + 1))]
+        last = unit.rfind(" ") + 1  # only the last word of a phrase may be any that begins so
+        keys = [unit, *(f"{unit[:end]}*" for end in range(last + 2, len(unit) + 1))]
         if " " not in unit:
             keys += [f"*{unit[start:]}" for start in range(2, len(unit) - 1)]
         for key in keys:
@@ -97,10 +96,11 @@ def _field_words(text: str) -> dict[str, dict[str, str]]:
 
 def weights(text: str) -> dict[str, float]:
     """How much the words of a text speak for each field."""
-    found, heavy = _field_words(text), dict[str, float]()
-    for field in (*EXPERTS, OTHER):
-        kinds = [*found.get(field, {}).values()]
-        heavy[field] = sum(min(kinds.count(one) * _WEIGHTS[one], _MOST[one]) for one in _WEIGHTS)
+    found = _field_words(text)
+    heavy = {
+        field: sum(_WEIGHTS[kind] for kind in found.get(field, {}).values())
+        for field in (*EXPERTS, OTHER)
+    }
     code = len({*_CODE.findall(text[:_MAX_CHARS])})
     heavy["technical"] += 1.5 * min(code, 3)
     return heavy
