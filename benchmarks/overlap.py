@@ -4,7 +4,7 @@
 
 Two workers who share an intent of `routing_requests.jsonl` are given its requests by chance: they
 overlap. Two workers with an intent each do not, also where both intents are of one domain. The
-thresholds of `leadhand.advice.overlap` were chosen on the `train` split.
+threshold of `leadhand.advice.overlap` was chosen on the `train` split.
 """
 
 import argparse
@@ -17,8 +17,6 @@ from pathlib import Path
 from leadhand import Plan, Task, Team, Worker
 from leadhand.advice.facts import RunFacts
 from leadhand.advice.overlap import overlaps as overlaps_of
-from leadhand.state.run_state import TaskState
-from leadhand.trace.run_history import RunHistory, TaskHistory
 
 PAIRS = 500
 """Pairs of intents of any domain that are compared."""
@@ -50,11 +48,8 @@ def requests(workloads: Path) -> dict[str, Intents]:
 
 def routed(task: Task) -> RunFacts:
     """A run in which a router gave a request to a worker."""
-    history = RunHistory()
-    history.state.planned_by = "router"
-    history.state.tasks[task.id] = TaskState(task, task.worker)
-    history.tasks[task.id] = TaskHistory(task.id)
-    return RunFacts(history, Plan(goal=task.intent, tasks=[task]))
+    plan = Plan(goal=task.intent, tasks=[task])
+    return RunFacts("r", task.intent, planned_by="router", plan=plan, tasks=[task])
 
 
 def overlaps(first: Sequence[str], second: Sequence[str]) -> bool:

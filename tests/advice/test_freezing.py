@@ -7,18 +7,13 @@ from leadhand.advice.facts import RunFacts, shape
 from leadhand.advice.freezing import freeze
 from leadhand.contracts.task import Limits
 from leadhand.errors import InputError
-from leadhand.trace.run_history import RunHistory
-from leadhand.trace.steps import PlanVersion
 
 TEAM = Team("t", workers=[Worker("a", "Does a."), Worker("b", "Does b.")], model="openai:x")
 
 
 def observed(request: str, *tasks: Task, amended: bool = False) -> RunFacts:
-    history = RunHistory()
-    history.run_id = history.state.request = request
-    history.state.planned_by = "planner"
-    history.plans = [PlanVersion(1.0, "amended", 2, len(tasks))] if amended else []
-    return RunFacts(history, Plan(goal=request, tasks=tasks))
+    plan = Plan(goal=request, tasks=tasks)
+    return RunFacts(request, request, planned_by="planner", plan=plan, amended=amended)
 
 
 def planned(*tasks: Task) -> Plan:

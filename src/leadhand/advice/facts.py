@@ -1,11 +1,13 @@
-"""What a stored run says about its team: its history, and its plan as it was accepted first. Pure.
-A nested team is judged by the runs in which it is the team."""
+"""What stored runs say about their team: a row for each run. Pure. A nested team is judged by the
+runs in which it is the team."""
 
-from collections.abc import Iterator, Sequence, Set
+import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 from leadhand.contracts import events
+from leadhand.contracts.outcome import Usage
 from leadhand.contracts.task import Plan, Task
 from leadhand.plans import graph
 from leadhand.trace.document import accepted_plan
@@ -16,75 +18,66 @@ OTHER_DEFINITION = "with another definition of the team, or by another release o
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    history: RunHistory
+    run_id: str
+    request: str
+    planned_by: str
+    """`planner` for a model, `template`, `router`, `person`, or a planner of the user's own."""
     plan: Plan
     """As it was accepted first: without amendments, splits, refinements and later rounds."""
-    planner_calls: Sequence[int] = ()
-    """The tokens of each model call before the plan was accepted."""
-
-    @property
-    def run_id(self) -> str:
-        return self.history.run_id
-
-    @property
-    def request(self) -> str:
-        return self.history.state.request
-
-    @property
-    def planned_by(self) -> str:
-        """`planner` for a model, `template`, `router`, `person`, or a planner of the user's own."""
-        return self.history.state.planned_by
-
-    @property
-    def rounds(self) -> int:
-        """Decisions of a stepwise planner; 0 for other kinds."""
-        return self.history.state.round
-
-    @property
-    def given(self) -> list[Task]:
-        """The planned tasks, with those of later rounds and amendments."""
-        tasks = self.history.tasks.values()
-        return [self.history.task_state(one.id).task for one in tasks if one.part_of is None]
+    tasks: Sequence[Task] = ()
+    """The planned tasks, with those of later rounds and amendments."""
+    attempts: Sequence[AttemptHistory] = ()
+    planning: Sequence[Usage] = ()
+    """Of each model call before the plan was accepted."""
+    rounds: int = 0
+    """Decisions of a stepwise planner; 0 for other kinds."""
+    amended: bool = False
+    started_at: dt.datetime | None = None
 
     @property
     def chosen(self) -> Sequence[Task]:
         """The tasks whose workers were chosen: a template or a person assigns them by rule."""
         by_rule = self.planned_by == "router" and len(self.plan.tasks) > 1
-        return () if self.planned_by in ("template", "person") or by_rule else self.given
-
-    @property
-    def attempts(self) -> Iterator[AttemptHistory]:
-        for task in self.history.tasks.values():
-            yield from task.attempts
-
-    @property
-    def workers(self) -> Set[str]:
-        """The workers that were given a task or made an attempt."""
-        return {task.worker for task in self.given} | {one.worker for one in self.attempts}
+        return () if self.planned_by in ("template", "person") or by_rule else self.tasks
 
 
 def facts(log: Sequence[events.Event], *, prompts: str) -> RunFacts | str:
     """Returns why if the run does not count. `prompts` is the digest of the team's definition
     now."""
-    plan, own = accepted_plan(log), [event for event in log if not event.within]
-    calls, accepted = list[int](), False
-    for event in own:
-        match event:
-            case events.RunStarted() | events.RunResumed() if event.prompts != prompts:
-                return OTHER_DEFINITION
-            case events.PlanAccepted():
-                accepted = True
-            case events.ModelCalled(role="planner", task_id=None) if not accepted:
-                calls.append(event.input_tokens + event.output_tokens)
-            case _:
-                pass
-    history = RunHistory.of(log)
-    answer = history.state.answer
-    if answer is None or answer.waiting:
+    own = [event for event in log if not event.within]
+    starts = (events.RunStarted, events.RunResumed)
+    if any(event.prompts != prompts for event in own if isinstance(event, starts)):
+        return OTHER_DEFINITION
+    history, plan = RunHistory.of(log), accepted_plan(log)
+    state = history.state
+    if state.answer is None or state.answer.waiting:
         return "not finished"
-    if answer.status == "cancelled":
+    if state.answer.status == "cancelled":
         return "cancelled"
-    return "without a plan" if plan is None else RunFacts(history, plan, calls)
+    if plan is None:
+        return "without a plan"
+    accepted = min(event.seq for event in own if isinstance(event, events.PlanAccepted))
+    planning = [
+        event.usage
+        for event in own
+        if isinstance(event, events.ModelCalled) and event.seq < accepted
+        if event.role == "planner" and event.task_id is None
+    ]
+    tasks = [
+        history.task_state(task.id).task for task in history.tasks.values() if not task.part_of
+    ]
+    return RunFacts(
+        run_id=history.run_id,
+        request=state.request,
+        planned_by=state.planned_by,
+        plan=plan,
+        tasks=tasks,
+        attempts=[attempt for task in history.tasks.values() for attempt in task.attempts],
+        planning=planning,
+        rounds=state.round,
+        amended=any(version.what == "amended" for version in history.plans),
+        started_at=history.started_at,
+    )
 
 
 def shapes(tasks: Sequence[Task]) -> dict[str, str]:

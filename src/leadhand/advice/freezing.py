@@ -106,7 +106,7 @@ def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
             "no other run has the same plan for another request: take out of intents and payloads "
             "what only this request is about"
         )
-    if any(version.what == "amended" for version in run.history.plans):
+    if run.amended:
         yield "the run amended its plan later: the template is the plan as it was accepted first"
     if run.plan.instruction:
         yield f"not kept: the instruction for the synthesizer, {_line(run.plan.instruction)!r}"

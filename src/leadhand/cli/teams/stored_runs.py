@@ -59,7 +59,7 @@ def advise(kept: StoredRuns, name: str, *, limit: int, as_json: bool, trust: boo
     team = team_of(name, trust=trust)
     runs, left_out = runs_of(kept.store, team, limit=limit)
     advice = judge(team, runs)
-    at = sorted(run.history.started_at for run in runs if run.history.started_at is not None)
+    at = sorted(run.started_at for run in runs if run.started_at is not None)
     document = {
         "team": team.name,
         "runs": len(runs),
