@@ -150,6 +150,7 @@ class Supervisor(Generic[C, Out_co]):
             person=person,
             on_finished=on_finished,
             own=OwnRoles(planner, synthesizer, remedies),
+            redact=redact,
             listeners=(Logs(redact=redact),),
         )
 

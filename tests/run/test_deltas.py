@@ -8,7 +8,7 @@ import pytest
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.events import Event, ModelCalled, TextDelta
 from leadhand.models.writing import watching
-from leadhand.run.reading import MAX_TEXTS, News
+from leadhand.run.reading import MAX_TEXTS, Reader
 from leadhand.testing import ScriptedModel, ScriptedServer
 
 WORDS = "Refunds take five working days and are paid to the card that was used. " * 20
@@ -69,13 +69,13 @@ async def test_nothing_more_is_written_once_the_answer_is_there() -> None:
 
 
 async def test_pieces_that_are_not_read_in_time_are_dropped_and_the_text_begins_again() -> None:
-    news = News(deltas=True)
+    reader = Reader(deltas=True)
     for number in range(MAX_TEXTS + 5):
-        news.add_text(TextDelta("a", "worker", f"{number} "))
-    assert len([*news.texts()]) == MAX_TEXTS
-    news.add_text(TextDelta("b", "worker", "first"))
-    news.add_text(TextDelta("a", "worker", "newest"))
-    assert [(each.text, each.reset) for each in news.texts()] == [
+        reader.add_text(TextDelta("a", "worker", f"{number} "))
+    assert len([*reader.texts()]) == MAX_TEXTS
+    reader.add_text(TextDelta("b", "worker", "first"))
+    reader.add_text(TextDelta("a", "worker", "newest"))
+    assert [(each.text, each.reset) for each in reader.texts()] == [
         ("first", False),
         ("newest", True),
     ]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import InputError, Supervisor, Team, Worker
+from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, RunFinished, RunResumed, RunStarted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Reply
-from leadhand.run.reading import MAX_EVENTS, News
+from leadhand.run.handle import Run
+from leadhand.run.reading import MAX_EVENTS, FollowedRun
 from tests.handles import replied, resumed, streamed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered
@@ -191,10 +192,43 @@ async def test_a_slow_reader_misses_nothing_and_holds_no_more_than_a_limit(
     found += [event async for event in slow]
     assert len(found) > MAX_EVENTS
     assert positions(found) == [*range(1, len(found) + 1)]
-    news = News(deltas=False)
+    live = FollowedRun(str, found)
     for event in found:
-        news.add(event)
-    assert len(await news.wait()) <= MAX_EVENTS
+        live.add(event)
+    assert live.events(0) == found[-MAX_EVENTS:]
+    await supervisor.close()
+
+
+async def test_secrets_are_in_no_event_of_a_run_under_way_whoever_follows_it(
+    tmp_path: Path,
+) -> None:
+    """F36: an event is read before the journal, which has no secrets, gives it back."""
+    secret = f"ghp_{'a1B2' * 9}"
+    supervisor = desk_of(tmp_path)
+    given = Plan(goal="Use it", tasks=(Task(id="t1", worker="clerk", intent=f"Use {secret}"),))
+    run = await supervisor.start(plan=given)
+    reading = asyncio.gather(*(_all(run) for _ in range(2)))
+    for found in await reading:
+        assert secret not in str(found)
+        assert "Use [redacted]" in str(found)
+        assert found == await supervisor.journal.events(run.id)
+    await supervisor.close()
+
+
+async def _all(run: Run) -> list[Event]:
+    return [event async for event in run.events()]
+
+
+async def test_events_of_a_run_that_was_lost_give_way_to_those_of_its_resumption(
+    tmp_path: Path,
+) -> None:
+    supervisor = desk_of(tmp_path)
+    await supervisor.run(plan=PAINT, run_id=RUN)
+    known = await supervisor.journal.events(RUN)
+    live = FollowedRun(str, known[:5])
+    live.add(known[3])
+    live.add(known[4])
+    assert live.events(2) == known[3:5]
     await supervisor.close()
 
 

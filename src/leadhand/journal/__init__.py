@@ -3,6 +3,7 @@
 Their protocol is `Store`. A journal's libraries are imported when it is opened.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -47,10 +48,14 @@ __getattr__ = lazy_imports(__name__)
 
 
 def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "StoreJournal":
-    """The journal in a folder or a database, as `open_store` takes it."""
-    from leadhand.journal.store_journal import StoreJournal
+    """The journal in a folder or a database, as `open_store` takes it.
 
-    return StoreJournal(open_store(home, redact=redact))
+    Without `redact`, secrets are removed as `Supervisor(home=...)` removes them.
+    """
+    from leadhand.journal.store_journal import StoreJournal
+    from leadhand.redaction import Redactor
+
+    return StoreJournal(open_store(home, redact=redact or Redactor.of(os.environ)))
 
 
 def journal_over(given: "Journal | Store") -> "Journal":

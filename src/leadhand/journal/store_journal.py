@@ -14,6 +14,7 @@ from leadhand.contracts.events import Event, RunWaiting
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import JournalError, RunTaken
+from leadhand.journal.codec import Redact, without_secrets
 from leadhand.journal.locks import describe_holder
 from leadhand.journal.notes import notes_of
 from leadhand.journal.store import Store
@@ -153,6 +154,8 @@ class MemoryStore:
 
     def __init__(self, *, keep_runs: int = 100) -> None:
         """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
+        self.redact: Redact | None = None
+        """Removes secrets from the events that are appended from now on."""
         self._keep_runs = keep_runs
         self._runs: dict[str, _Run] = {}
         self._holders: dict[str, dt.datetime] = {}
@@ -168,7 +171,7 @@ class MemoryStore:
             if len(self._runs) > self._keep_runs:
                 self._drop_oldest()
         if run.failed is None:
-            run.events.append(event)
+            run.events += without_secrets([event], self.redact) if self.redact else [event]
 
     def _drop_oldest(self) -> None:
         """A run that is held or waits for a person stays."""

@@ -17,6 +17,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.errors import InputError, RunExists, RunTaken
+from leadhand.journal.codec import Redact
 from leadhand.models.choice import is_auto
 from leadhand.models.ledger import Account, Ledger
 from leadhand.models.writing import watching
@@ -85,6 +86,7 @@ class RunHost:
     person: Ask | None = None
     on_finished: OnFinished | None = None
     own: OwnRoles = field(default_factory=OwnRoles)
+    redact: Redact = str
     listeners: tuple[Listener, ...] = ()
     active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
     """The runs that are under way here, by id."""
@@ -96,7 +98,7 @@ class RunHost:
         store: object = getattr(self.journal, "store", None)
         self.connections = SharedConnections(getattr(store, "folder", None))
         self.held = HeldRuns(self.journal)
-        self.readers = Readers(self.journal, self.held, self.callers)
+        self.readers = Readers(self.journal, self.held, self.callers, redact=self.redact)
         self.listeners = (*self.listeners, self.readers)
         self.shared_workers = SharedWorkers(
             self.team, lock=threading.RLock(), max_concurrency=self.max_concurrency

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue, NonNegativeInt
@@ -15,6 +15,7 @@ from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
 from leadhand.events import TextDelta
+from leadhand.journal.codec import Redact, without_secrets
 from leadhand.models.writing import TextListener
 from leadhand.ports import Journal
 from leadhand.run.questions import open_questions
@@ -32,20 +33,15 @@ MAX_EVENTS = 1_000
 """The newest events that wait for a slow reader; it reads those before from the journal."""
 
 
-class News:
-    """The new events of one run of this process, for one reader. Any thread may add to it."""
+class Reader:
+    """Who follows a run of this process, and what its models write. Any thread may wake it."""
 
     def __init__(self, *, deltas: bool) -> None:
         self.deltas = deltas
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
-        self._events = deque[Event](maxlen=MAX_EVENTS)
         self._texts = deque[TextDelta]()
         self._dropped: set[tuple[str | None, str]] = set()
         self._arrived = asyncio.Event()
-
-    def add(self, event: Event) -> None:
-        self._events.append(event)
-        self.wake()
 
     def add_text(self, delta: TextDelta) -> None:
         writer = (delta.task_id, delta.role)
@@ -69,32 +65,63 @@ class News:
         with contextlib.suppress(RuntimeError):  # the reader's loop has ended
             self._loop.call_soon_threadsafe(self._arrived.set)
 
-    async def wait(self) -> Sequence[Event]:
-        """The events since the last call, at the latest after `INBOX_POLL_S`; empty if none."""
+    async def wait(self) -> None:
+        """Until there is something new, at most `INBOX_POLL_S`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(INBOX_POLL_S):
                 await self._arrived.wait()
         self._arrived.clear()
-        found, self._events = self._events, deque[Event](maxlen=MAX_EVENTS)
-        return found
+
+
+class FollowedRun:
+    """The newest events of a run of this process, for all who follow it: without secrets, as the
+    journal gives them back. Any thread may add to it."""
+
+    def __init__(self, redact: Redact, begun: Iterable[Event]) -> None:
+        self.readers: list[Reader] = []
+        self._redact, self._lock = redact, threading.Lock()
+        self._new = deque[Event](begun, maxlen=MAX_EVENTS)
+        self._clean = deque[Event](maxlen=MAX_EVENTS)
+
+    def add(self, event: Event) -> None:
+        self._new.append(event)
+        for reader in self.readers:
+            reader.wake()
+
+    def events(self, after_seq: int) -> Sequence[Event]:
+        """Those that are at hand: others may be missing before them."""
+        with self._lock:
+            new = [self._new.popleft() for _ in range(len(self._new))]
+            self._clean += without_secrets(new, self._redact)
+            latest: list[Event] = []
+            for event in reversed(self._clean):
+                # Before those of a run that was lost, and is resumed here, may be others.
+                follows = not latest or event.seq == latest[-1].seq - 1
+                if event.seq <= after_seq or not follows:
+                    break
+                latest.append(event)
+            return latest[::-1]
 
 
 class Readers:
     """Those who read runs of one supervisor as they happen; a listener of all its runs."""
 
-    def __init__(self, journal: Journal, held: HeldRuns, callers: Callers) -> None:
+    def __init__(
+        self, journal: Journal, held: HeldRuns, callers: Callers, *, redact: Redact
+    ) -> None:
         self._journal = journal
         self._held = held
         self._callers = callers
-        self._news: dict[str, list[News]] = {}
+        self._redact = redact
+        self._followed: dict[str, FollowedRun] = {}
         self._begun: dict[str, list[Event]] = {}
         """All events of runs that began a short time ago: many are followed from then on, and
         reading the journal takes a thread, and a turn of a busy loop."""
         self._closed = False
 
     def __call__(self, event: Event) -> None:
-        for news in self._news.get(event.run_id, ()):
-            news.add(event)
+        if (followed := self._followed.get(event.run_id)) is not None:
+            followed.add(event)
         if event.seq == 1:
             self._begun[event.run_id] = []
             if len(self._begun) > MAX_BEGUN:
@@ -106,20 +133,21 @@ class Readers:
 
     def text_listener(self, run_id: str) -> TextListener | None:
         """Passes on what the models of a run write; `None` if no one reads that."""
-        readers = [news for news in self._news.get(run_id, ()) if news.deltas]
+        followed = self._followed.get(run_id)
+        readers = [one for one in followed.readers if one.deltas] if followed is not None else ()
         if not readers:
             return None
 
         def pass_on(delta: TextDelta) -> None:
-            for news in readers:
-                news.add_text(delta)
+            for reader in readers:
+                reader.add_text(delta)
 
         return pass_on
 
     def close(self) -> None:
         self._closed = True
-        for news in [one for every in self._news.values() for one in every]:
-            news.wake()
+        for reader in [one for followed in self._followed.values() for one in followed.readers]:
+            reader.wake()
 
     async def events(
         self,
@@ -145,21 +173,21 @@ class Readers:
         work: asyncio.Future[Answer] | None = None,
     ) -> AsyncGenerator[Sequence[Event | TextDelta]]:
         """The events of a run after `after_seq`, once they are stored, until the run is finished;
-        those together that are there at the same time.
+        those together that are there at the same time. Secrets are redacted, as in the journal.
 
         With `deltas` also what models write here. The journal is polled for runs of other
         processes. Raises `InputError`, what `work` raises, and `RunInterrupted` after `close`.
         """
         check_known_id(run_id)
         check_values(after_seq=(after_seq, int))
-        with self._follow(run_id, deltas=deltas) as news:
+        with self._follow(run_id, deltas=deltas) as (followed, reader):
             if work is not None and not work.done():
-                work.add_done_callback(lambda _: news.wake())
+                work.add_done_callback(lambda _: reader.wake())
             seq = min(after_seq, await self._journal.last_seq(run_id)) if after_seq else 0
-            finished = False
-            found = [*self._begun.get(run_id, ())] if run_id in self._held else ()
-            if not found:  # the event before is read too: it may be the end
-                found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))
+            finished, before = False, max(seq - 1, 0)  # the event before may be the end
+            found = followed.events(before) if run_id in self._held else ()
+            if not found or found[0].seq > before + 1:
+                found = await self._journal.events(run_id, after_seq=before)
             if run_id in self._held and not await self._is_stored(run_id):
                 found = ()
             batch: list[Event | TextDelta] = []
@@ -179,8 +207,8 @@ class Readers:
                     await self._check_run(run_id)
                 if self._closed:
                     raise RunInterrupted(run_id)
-                found = await self._next(run_id, seq, news)
-                batch = [*news.texts()]
+                found = await self._next(run_id, seq, followed, reader)
+                batch = [*reader.texts()]
                 if failed and not found and work is not None and (error := work.exception()):
                     raise error
 
@@ -190,9 +218,12 @@ class Readers:
         if run_id not in self._callers and not await self._journal.last_seq(run_id):
             raise InputError(f"there is no run {run_id!r}")
 
-    async def _next(self, run_id: str, seq: int, news: News) -> Sequence[Event]:
+    async def _next(
+        self, run_id: str, seq: int, followed: FollowedRun, reader: Reader
+    ) -> Sequence[Event]:
         """The stored events after `seq`, once there may be some."""
-        found = await news.wait()
+        await reader.wait()
+        found = followed.events(seq)
         if not found and run_id in self._held:
             return ()
         # Those of a run that has ended here may have been dropped.
@@ -212,15 +243,20 @@ class Readers:
         return True
 
     @contextlib.contextmanager
-    def _follow(self, run_id: str, *, deltas: bool) -> Generator[News]:
-        news = News(deltas=deltas)
-        self._news.setdefault(run_id, []).append(news)
+    def _follow(self, run_id: str, *, deltas: bool) -> Generator[tuple[FollowedRun, Reader]]:
+        followed = self._followed.get(run_id)
+        if followed is None:
+            followed = self._followed[run_id] = FollowedRun(
+                self._redact, self._begun.get(run_id, ())
+            )
+        reader = Reader(deltas=deltas)
+        followed.readers.append(reader)
         try:
-            yield news
+            yield followed, reader
         finally:
-            self._news[run_id].remove(news)
-            if not self._news[run_id]:
-                del self._news[run_id]
+            followed.readers.remove(reader)
+            if not followed.readers:
+                del self._followed[run_id]
 
 
 async def run_view(journal: Journal, run_id: str) -> RunView:

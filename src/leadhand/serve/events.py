@@ -103,14 +103,13 @@ async def disconnected(receive: Receive) -> None:
 
 
 def message_of(event: Event | TextDelta, caller: ServiceCaller, *, run_id: str = "") -> str:
-    """An event as a message, without secrets; empty if the reader may see nothing of it. With
-    `run_id`, in a stream of many runs, it has no id."""
+    """An event as a message; empty if the reader may see nothing of it. With `run_id`, in a stream
+    of many runs, it has no id."""
     data = _data(event) if caller.is_operator else public(event)
     if not data:
         return ""
     id = "" if run_id or isinstance(event, TextDelta) else f"id: {event.seq}\n"
-    # An event of this process comes before the journal, which removes secrets, has written it.
-    return f"{id}{caller.service.redact(message(event.type, data))}"
+    return f"{id}{message(event.type, data)}"
 
 
 def message(kind: str, data: dict[str, JsonValue] | str) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -13,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from leadhand import errors
+from leadhand.redaction import Redactor
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 2
@@ -60,7 +62,7 @@ class HttpProblem(HTTPException):
         extra: Mapping[str, JsonValue] | None = None,
     ) -> None:
         """`extra` are further members of the problem; `title` is the status' own by default."""
-        super().__init__(status, detail, headers)
+        super().__init__(status, Redactor.of(os.environ)(detail), headers)
         self.title = title or HTTPStatus(status).phrase
         self.extra = extra or {}
 

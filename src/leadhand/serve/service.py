@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
-from leadhand.journal import MemoryJournal
+from leadhand.journal.store_journal import MemoryStore
 from leadhand.ports import Journal
 from leadhand.redaction import Redactor
 from leadhand.run.handle import Run
@@ -71,7 +71,6 @@ class Service:
     """Set once every run has ended or is interrupted."""
     records: RunRecords = field(init=False)
     """The runs that were shown last."""
-    redact: Redactor = field(default_factory=lambda: Redactor.of(os.environ))
 
     def __post_init__(self) -> None:
         self.records = RunRecords(self.journal)
@@ -107,10 +106,12 @@ def service_of(
             "the supervisors have different journals: give each the same one, as in "
             "`journal=leadhand.journal.open_journal(home)`"
         )
-    if isinstance(journal, MemoryJournal) and not allow_memory:
-        raise InputError(
-            "runs would be kept in memory only: give the supervisors a home, or allow_memory=True"
-        )
+    if isinstance(store := getattr(journal, "store", None), MemoryStore):
+        if not allow_memory:
+            raise InputError(
+                "runs would be in memory only: give the supervisors a home, or allow_memory=True"
+            )
+        store.redact = Redactor.of(os.environ)
     return Service(supervisors=by_team, journal=journal, settings=settings)
 
 

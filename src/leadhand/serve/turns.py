@@ -58,7 +58,7 @@ class ClientTurn:
 
     async def answer(self, request: Request) -> Answer | None:
         """The answer; None if the client has left before."""
-        answering = asyncio.create_task(self.run.answer())
+        answering = asyncio.create_task(self._answered())
         leaving = asyncio.create_task(disconnected(request.receive))
         try:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -72,6 +72,10 @@ class ClientTurn:
             for task in (answering, leaving):
                 task.cancel()
             await asyncio.wait((answering, leaving))
+
+    async def _answered(self) -> Answer:
+        async with aclosing(self.parts()) as parts:
+            return [part async for part in parts if isinstance(part, Answer)][-1]
 
     async def stream(self, write: Write) -> AsyncGenerator[str]:
         ended = False
@@ -125,15 +129,13 @@ class ClientTurn:
                         pass
 
     def text(self, answer: Answer) -> str | None:
-        """The answer's text, or its output as JSON, without secrets; None if there is none."""
+        """The answer's text, or its output as JSON; None if there is none."""
         if answer.status not in ("complete", "partial"):
             return None
         shown = seen_answer(answer, operator=self.caller.is_operator)
-        redact = self.caller.service.redact
         if not self.as_output:
-            return redact(shown.answer)
-        data = json.dumps(shown.output, ensure_ascii=False)
-        return None if shown.output is None else redact(data)
+            return shown.answer
+        return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
 
     def failure(self, answer: Answer) -> HttpProblem | None:
         """What a client gets of a run that failed or was cancelled; None of any other."""
