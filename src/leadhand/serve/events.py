@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
@@ -178,103 +178,90 @@ async def follow_all(request: Request, caller: Calling) -> Response:
     return EventStream(feed.follow(caller), caller)
 
 
-Origin = Mapping[str, JsonValue]
+New = Sequence[tuple[Event | RunSummary, Mapping[str, JsonValue]]]
+"""Events, and runs whose entry in the list has changed, each with the origin of its run."""
 
 
-@dataclass(slots=True, eq=False)
-class _Look:
-    """A look into the journal, and the one after it."""
-
-    found: Sequence[tuple[Event | RunSummary, Origin]] = ()
-    """What is new: events, and runs whose entry in the list has changed; and whose they are."""
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    next: "_Look | None" = None
-
-    def text(self, caller: ServiceCaller) -> str:
-        """What the caller may see of it. Changes also tell those who only answer questions that
-        there may be new ones."""
-        principal, shown = caller.principal, list[str]()
-        for one, origin in self.found:
-            sees = principal.may_see(origin)
-            if isinstance(one, RunSummary) and (sees or principal.rules(origin, "approver")):
-                fields = {"run_id", "team", "status", "questions"}
-                shown.append(message("run_changed", one.model_dump(mode="json", include=fields)))
-            elif sees and not isinstance(one, RunSummary):
-                shown.append(message_of(one, caller, run_id=one.run_id))
-        return "".join(shown)
+def _shown(one: Event | RunSummary, origin: Mapping[str, JsonValue], caller: ServiceCaller) -> str:
+    """What the caller may see. Changes also tell those who only answer questions that there may be
+    new ones."""
+    sees = caller.principal.may_see(origin)
+    if not isinstance(one, RunSummary):
+        return message_of(one, caller, run_id=one.run_id) if sees else ""
+    if not sees and not caller.principal.rules(origin, "approver"):
+        return ""
+    fields = {"run_id", "team", "status", "questions"}
+    return message("run_changed", one.model_dump(mode="json", include=fields))
 
 
 class Feed:
     """Looks for new events, once for all readers, while there are any."""
 
     def __init__(self, service: Service) -> None:
-        self._service, self._readers = service, 0
+        self._service = service
+        self._readers = set[asyncio.Queue[New | None]]()
         self._looking: asyncio.Task[None] | None = None
-        self._now = _Look()
-        self._listed: dict[str, RunSummary] | None = None
-        self._seqs: dict[str, int] = {}
-        """The last event of each run that was read."""
         self._touched: dict[str, int] = {}
         """Runs of this process that have new events, and the last event before these."""
         for one in service.supervisors.values():
             one.add_listener(self._hear)
 
     def _hear(self, event: Event) -> None:
-        if self._looking is not None:
+        if self._readers:
             self._touched.setdefault(event.run_id, event.seq - 1)
 
     async def follow(self, caller: ServiceCaller) -> AsyncGenerator[str]:
         """What `caller` may see from now on, until the service is told to stop."""
         yield RETRY
-        self._readers += 1
-        if self._looking is None:
-            self._listed, self._now = None, _Look()
+        looks = asyncio.Queue[New | None]()
+        self._readers.add(looks)
+        if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_on())
-        look: _Look | None = self._now
         try:
-            await self._now.ended.wait()
-            yield message("ready", {})
-            while (look := look.next) is not None:
-                await look.ended.wait()
-                yield look.text(caller)
+            if await looks.get() is not None:
+                yield message("ready", {})
+                while (found := await looks.get()) is not None:
+                    yield "".join(_shown(one, origin, caller) for one, origin in found)
         finally:
-            self._readers -= 1
+            self._readers.remove(looks)
             if not self._readers:
                 self._looking.cancel()
-                self._looking = None
                 self._touched.clear()
 
     async def _look_on(self) -> None:
+        listed: Mapping[str, RunSummary] | None = None
+        seqs = dict[str, int]()
+        """The last event of each run that was read."""
         while not self._service.draining.is_set():
             with suppress(LeadhandError):  # the journal may be back the next time
-                self._now.found = await self._new()
-                last, self._now = self._now, _Look()
-                last.next = self._now
-                last.ended.set()
+                runs = await self._service.journal.runs(
+                    limit=MAX_LISTED, where=lambda run: run.team in self._service.supervisors
+                )
+                found = () if listed is None else await self._new(runs, listed, seqs)
+                for run in runs if listed is None else ():
+                    seqs[run.run_id] = await self._service.journal.last_seq(run.run_id)
+                listed = {run.run_id: run for run in runs}
+                for looks in self._readers:
+                    looks.put_nowait(found)
             await asyncio.sleep(POLL_S)
-        self._now.ended.set()
+        for looks in self._readers:
+            looks.put_nowait(None)
 
-    async def _new(self) -> Sequence[tuple[Event | RunSummary, Origin]]:
-        """Events since the last look, and the runs in the list that have changed; none the first
-        time."""
-        service, known = self._service, self._listed
-        journal, records = service.journal, service.records
-        runs = await journal.runs(
-            limit=MAX_LISTED, where=lambda run: run.team in service.supervisors
-        )
-        self._listed = {run.run_id: run for run in runs}
-        if known is None:
-            self._seqs = {id: await journal.last_seq(id) for id in self._listed}
-            return ()
-        changed = [run for run in reversed(runs) if run != known.get(run.run_id)]
+    async def _new(
+        self, runs: Sequence[RunSummary], listed: Mapping[str, RunSummary], seqs: dict[str, int]
+    ) -> New:
+        """What is new since `listed`, the list as it was; `seqs` is brought up to date."""
+        changed = [run for run in reversed(runs) if run != listed.get(run.run_id)]
         touched = dict(self._touched.popitem() for _ in range(len(self._touched)))
-        seqs = {run.run_id: 0 for run in changed} | touched | self._seqs
-        found: list[tuple[Event | RunSummary, Origin]] = []
+        journal, records = self._service.journal, self._service.records
+        found: list[tuple[Event | RunSummary, Mapping[str, JsonValue]]] = []
         for run_id in dict.fromkeys([*touched, *(run.run_id for run in changed)]):
             await journal.commit(run_id)
             record = records.known(run_id) or await records.read(run_id)
-            for event in await journal.events(run_id, after_seq=seqs[run_id]) if record else ():
+            after = seqs.get(run_id, touched.get(run_id, 0))
+            for event in await journal.events(run_id, after_seq=after) if record else ():
                 seqs[run_id] = event.seq
                 found.append((event, record.state.origin if record else {}))
-        self._seqs = {id: seqs[id] for id in seqs if id in self._listed or id in touched}
+        for run_id in seqs.keys() - {run.run_id for run in runs} - touched.keys():
+            del seqs[run_id]
         return [*found, *((run, run.origin) for run in changed)]

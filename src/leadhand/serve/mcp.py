@@ -161,7 +161,7 @@ async def result(
     """The answer of a run once it has ended or waits for a person, or what is known after `wait_s`
     seconds. Meanwhile it reports progress."""
     opened, lines = await _opened(run_id, ctx), 0
-    parts = ClientTurn(opened.caller, opened.run, progress=True).parts()
+    parts = ClientTurn(opened.caller, opened.run, progress=True, erases=False).parts()
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s), aclosing(parts):
             async for part in parts:

@@ -2,23 +2,25 @@
 
 import asyncio
 import json
+import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
+from starlette.exceptions import HTTPException
 
 from leadhand import events
 from leadhand.contracts.answer import FOUND_HEADING, Answer
-from leadhand.errors import InputError
+from leadhand.errors import InputError, LeadhandError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.documents import seen_answer
 from leadhand.serve.events import disconnected
 from leadhand.serve.lifespan import erase_unkept
-from leadhand.serve.problems import HttpProblem
+from leadhand.serve.problems import HttpProblem, openai_error, problem_of
 from leadhand.serve.service import ServiceCaller
 
 OpenAIDocument = dict[str, object]
@@ -28,6 +30,8 @@ _NO_SOURCE = ("", "result")
 """What the sources have of a result without evidence."""
 _PLACE = re.compile(r"(?::[\d,-]+|[!#]\S*)\Z")
 """The line, page or row at the end of a reference to a file."""
+
+_log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,17 @@ class ProgressLine:
 
 Part = ProgressLine | str | Answer
 """Text of the answer, as it is written, and the answer at last."""
-Write = Callable[[Part | Exception | None], Iterator[str]]
-"""The messages of a stream that say a part: None is its beginning; an error ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a client hears of an answer: a text with citations, why there is none, or an error."""
+
+    text: str | None = None
+    """The answer's text, or its output as JSON."""
+    annotations: Sequence[OpenAIDocument] = ()
+    refusal: str = ""
+    problem: HttpProblem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,8 @@ class ClientTurn:
     """Whether the client waits for replies of people, too, and may leave and come back."""
     progress: bool = False
     """Whether it is told how far the run is."""
+    erases: bool = True
+    """Whether a run that is not to be stored is erased once there is its answer."""
 
     async def answer(self, request: Request) -> Answer | None:
         """The answer; None if the client has left before."""
@@ -64,7 +79,6 @@ class ClientTurn:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
                 return None
-            await erase_unkept(self.caller.service, self.run.id)
             return answering.result()
         finally:
             if not answering.done():
@@ -77,22 +91,24 @@ class ClientTurn:
         async with aclosing(self.parts()) as parts:
             return [part async for part in parts if isinstance(part, Answer)][-1]
 
-    async def stream(self, write: Write) -> AsyncGenerator[str]:
+    async def stream(
+        self, said: AsyncGenerator[OpenAIDocument], *, chat: bool = False
+    ) -> AsyncGenerator[str]:
+        """What is `said` as messages; an error ends them. A client that leaves stops the run."""
         ended = False
         try:
-            for one in write(None):
-                yield one
-            async with aclosing(self.parts()) as parts:
-                async for part in parts:
-                    if isinstance(part, Answer):
-                        await erase_unkept(self.caller.service, self.run.id)
-                    for one in write(part):
-                        yield one
+            async with aclosing(said):
+                async for one in said:
+                    yield _message(one)
             ended = True
+            if chat:
+                yield "data: [DONE]\n\n"
         except Exception as error:  # the status was sent before
             ended = True
-            for one in write(error):
-                yield one
+            if not isinstance(error, LeadhandError | HTTPException):
+                _log.error("a stream failed", exc_info=error)
+            kind = {} if chat else {"type": "error"}
+            yield _message({**kind, "error": openai_error(problem_of(error))})
         finally:
             if not ended:
                 await self._stop()
@@ -119,28 +135,31 @@ class ClientTurn:
                             yield event.answer
                             return
                     case events.RunFinished(within=()):
-                        text = self.text(event.answer)
+                        text = self.said(event.answer).text
                         if text is not None and (rest := _rest(text, sent)):
                             yield rest
+                        if self.erases:
+                            await erase_unkept(self.caller.service, self.run.id)
                         yield event.answer
                     case events.RunEvent(within=()) if self.progress and (line := _step(event)):
                         yield ProgressLine(line)
                     case _:
                         pass
 
-    def text(self, answer: Answer) -> str | None:
-        """The answer's text, or its output as JSON; None if there is none."""
-        if answer.status not in ("complete", "partial"):
-            return None
+    def said(self, answer: Answer) -> Said:
+        if answer.status in ("failed", "cancelled"):
+            return Said(problem=self._failure(answer))
         shown = seen_answer(answer, operator=self.caller.is_operator)
-        if not self.as_output:
-            return shown.answer
-        return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
+        text = shown.answer
+        if self.as_output:
+            data = json.dumps(shown.output, ensure_ascii=False)
+            text = None if shown.output is None else data
+        if text is None or answer.status == "waiting":
+            return Said(refusal=refusal_of(answer))
+        return Said(text, [*annotations(answer, text)])
 
-    def failure(self, answer: Answer) -> HttpProblem | None:
-        """What a client gets of a run that failed or was cancelled; None of any other."""
-        if answer.status not in ("failed", "cancelled"):
-            return None
+    def _failure(self, answer: Answer) -> HttpProblem:
+        """What a client gets of a run that failed or was cancelled."""
         why = f"the team {answer.team!r} has no answer; run {answer.run_id} says what failed"
         if answer.status == "cancelled":
             why = f"run {answer.run_id} was cancelled"
@@ -152,6 +171,12 @@ class ClientTurn:
             headers={"x-should-retry": "false"},
             extra={"code": f"run_{answer.status}", "run_id": answer.run_id},
         )
+
+
+def _message(data: OpenAIDocument) -> str:
+    """A message of a stream; an event, which has a type, with its name."""
+    name = f"event: {data['type']}\n" if "type" in data else ""
+    return f"{name}data: {json.dumps(data)}\n\n"
 
 
 def _rest(text: str, sent: str) -> str:
