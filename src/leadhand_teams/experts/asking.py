@@ -1,6 +1,5 @@
 """What a question asks: its parts, the words that a passage must have, and its conditions. Pure."""
 
-import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,8 +7,14 @@ from typing import Final, NamedTuple
 
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.sentences import KnownLines
-from leadhand_teams.experts.words import opposites, pattern, patterns, stems_of, units, weight
-from leadhand_teams.shared.everyday import alike, is_everyday, is_passing, phrases, subjects
+from leadhand_teams.experts.words import (
+    digits,
+    pattern,
+    patterns,
+    stems_of,
+    weight,
+)
+from leadhand_teams.shared.everyday import alike, is_passing, phrases, subjects
 from leadhand_teams.shared.search import stem, terms
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
@@ -54,12 +59,17 @@ def _is_asked(part: str) -> bool:
 def wanted(part: str, question: str, known: KnownLines) -> list[AskedWord]:
     """The words of a part of a question, and those of the rest of it, which count less."""
     found = {one.stems: one for one in _wanted(part, known)}
+    own = sum(one.weight > weight("noise") for one in found.values())
     is_bare = pattern("refers").search(part) or not any(one.is_subject for one in found.values())
+    # What happened counts the less, the more words the part has itself.
+    told = weight("told") * min(1.0, weight("bare") / max(own, 1))
     for other in pattern("parts").split(question):
-        share = weight("asked" if _is_asked(other) and not is_bare else "told")
+        is_told = not _is_asked(other) or is_bare
         for one in _wanted(other, known):
-            counts = one.weight * share
-            rest = one._replace(weight=counts, is_subject=False, is_context=True)
+            # Above all its nouns: "an old door" is no old backup.
+            counts = one.weight**2 * (told if is_told else weight("asked"))
+            is_name = one.is_name and is_told
+            rest = one._replace(weight=counts, is_subject=False, is_name=is_name, is_context=True)
             found.setdefault(one.stems, rest)
     return [*found.values()]
 
@@ -71,7 +81,7 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
     # Labels and phrases first: their words do not count again.
     labels = ((label[0], "_".join(terms(label[0]))) for label in pattern("label").finditer(text))
     found = [AskedWord(word, (unit,), 1.0, is_subject=True, is_name=True) for word, unit in labels]
-    pairs = pairwise(re.findall(r"[^\W\d_]+", text.lower()))
+    pairs = pairwise(re.findall(r"[^\W\d_]{2,}", text.lower()))
     joined = ((f"{one} {two}", stem(one + two)) for one, two in pairs if one in content)
     said = [one for one in joined if one[1] in known.places]
     for word, unit in [*said, *((unit.replace("_", " "), unit) for unit in phrases(text, apart=2))]:
@@ -79,10 +89,10 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         counts = weight("subject" if is_noun else "phrase")
         found.append(AskedWord(word, (unit,), counts, is_subject=is_noun))
     gone = {part for one in found for part in terms(one.word)}
-    for word in dict.fromkeys(re.sub(r"['’]s$", "", one) for one in _WORD.findall(text)):
+    for word in dict.fromkeys(_WORD.findall(pattern("contraction").sub(" ", text))):
         parts, stems = re.split(r"\W", word), {*terms(word)}
         is_said = content & {*map(str.lower, parts)} and not is_passing(word)
-        is_value = word.isdigit() and len(word) < _CODE
+        is_value = (word.isdigit() and len(word) < _CODE) or digits(word).isdigit()
         if not is_said or stems <= gone or is_value or len(word) == 1:
             continue
         is_noun = not stems <= noise and bool(nouns & {word, f"{word}'s", f"{word}’s", *parts})
@@ -110,35 +120,3 @@ def is_open(question: str) -> bool:
     """Whether a question does not say what it is about: it has no noun and no name."""
     vague = stems_of("generic") | stems_of("noise")
     return all({*terms(one)} <= vague for one in subjects(question))
-
-
-def opposed(question: str, text: str) -> float:
-    """Below 1 if a text is for another case than the question, above 1 if it is for the same."""
-    asks, says = units(question), units(text)
-    same: list[bool] = []
-    for row in opposites():
-        mine, theirs = ([bool(side & has) for side in row] for has in (asks, says))
-        if any(mine) and any(theirs):
-            same.append(any(one and other for one, other in zip(mine, theirs, strict=True)))
-    for case, things in _times(question).items():
-        kin = {kin for thing in things for kin in alike(thing)}
-        same += [case == other for other, others in _times(text).items() if kin & others]
-    if value := pattern("value").search(question):  # "weighs 15 kilos" and "from 10 to 25 kg"
-        number, unit = float(value["number"] or value["number2"]), (value["unit"] or "year")[0]
-        is_in = [
-            float(one["low"] or one["over"] or 0) <= number < float(one["under"] or "inf")
-            and number <= float(one["high"] or "inf")
-            for one in pattern("range").finditer(text)
-            if (one["unit"] or one["unit2"] or one["unit3"] or unit)[0] == unit
-        ]
-        same += [any(is_in)] if is_in else []
-    return math.prod(weight("same_case" if one else "other_case") for one in same)
-
-
-def _times(text: str) -> dict[str, set[str]]:
-    """What a text names after each time word: "after my probation" is after: probation."""
-    found: dict[str, set[str]] = {}
-    for match in pattern("time").finditer(text):
-        things = {one for one in terms(match["things"]) if not is_everyday(one)}
-        found.setdefault(match["time"].lower().replace("once", "after"), set()).update(things)
-    return found

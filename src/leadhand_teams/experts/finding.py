@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from leadhand_teams.experts.asking import AskedWord, asked, is_open, opposed, wanted
+from leadhand_teams.experts.asking import AskedWord, asked, is_open, wanted
+from leadhand_teams.experts.cases import fit_of_case
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns, weight
@@ -77,9 +78,11 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         heavy.update(dict.fromkeys(here[one], rare[one]))
     # A passage need not have the words that only other parts of the question have.
     need = {one: rare[one] * (weight("context") if one.is_context else 1.0) for one in words}
-    whole = sum(need.values()) or 1.0
+    # A long story need not be in a passage as a whole.
+    whole = sum(sorted(need.values(), reverse=True)[: int(weight("most_words"))]) or 1.0
     names_nothing = expert is not None and is_open(question)
     near: list[FoundLine] = []
+    names = {one for one in words if one.is_name}
     for number, _ in heavy.most_common(_CANDIDATES):
         sentence = known.sentences[number]
         if names_nothing and known.kinds[sentence.file].field != expert:
@@ -87,9 +90,11 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         at = {one: _place(one, number, known, is_elsewhere=one in exact) for one in words}
         has = {one: place for one, (place, _) in at.items() if place}
         score = sum(rare[one] * counts for one, (_, counts) in at.items())
-        score *= _for_case(kind, question, number, known)
-        share = sum(need[one] for one in has) / whole
-        near.append(FoundLine(sentence, number, score * (0.3 + share), share, has))
+        score *= _for_case(kind, question, number, known, expert)
+        if names and not names & has.keys():
+            score *= weight("unnamed")
+        share = min(1.0, sum(need[one] for one in has) / whole)
+        near.append(FoundLine(sentence, number, score * (weight("share") + share), share, has))
     near.sort(key=lambda one: (-one.score, one.number))
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
@@ -156,15 +161,23 @@ def _place(
     return "", 0.0
 
 
-def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float:
+def _for_case(
+    kind: str, question: str, number: int, known: KnownLines, expert: Expert | None
+) -> float:
     """How well a sentence fits the case of a question and what it asks for."""
     sentence = known.sentences[number]
     length = len(known.stems[number][0]) / weight("words")
-    factor = opposed(question, sentence.quote) / max(1.0, length) ** weight("length")
+    factor = fit_of_case(question, sentence.quote) / max(1.0, length) ** weight("length")
     if pattern("told").search(question) and pattern("case").match(sentence.quote):
         factor *= weight("told_case")
     if pattern("special").search(sentence.quote) and not pattern("special").search(question):
         factor *= weight("special")
+    if pattern("definition").match(sentence.quote) and "mean" not in question:
+        factor *= weight("definition")
+    if sentence.file in known.replaced:
+        factor *= weight("replaced")
+    if expert and known.kinds[sentence.file].field not in (expert, None):
+        factor *= weight("other_field")
     if fits(kind, sentence):
         return factor * weight("fits")
     clause = known.clauses[sentence.file, sentence.clause]

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
 from leadhand_teams.experts.output import Citation
-from leadhand_teams.experts.words import pattern, units, words
+from leadhand_teams.experts.words import pattern, stems_of, units, words
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 
@@ -29,11 +29,11 @@ _HEADING: Final = re.compile(
 )
 _MAX_TITLE: Final = 100
 _MOST_TOP: Final = 300
-_RULES: Final = ("|--", "|:-", "| -", "| :")
-"""How the line below the header of a Markdown table begins."""
 _ITEM: Final = re.compile(rf"[ \t]*(?:[-*•–] |{_NUMBER} )")
 _ROW: Final = re.compile(r"[^\d(]{3,60}(?:\s+\(?[-–]?\d[\d.,]*\)?%?){1,6}|.*\S(?:\s{2,}|\t)\S.*")
 _NUMBERS: Final = re.compile(r"\(?-?\d[\d.,]*\)?(?=\s|$)")
+_ENDS: Final = ("", *".;:!?")
+"""How a line ends, also an empty one, before the next one that begins with a bare number."""
 _YEARS: Final = re.compile(r"\D{0,12}(?:(?:19|20)\d\d\D{0,12}){1,6}")
 
 
@@ -101,6 +101,21 @@ class KnownLines:
         return found
 
     @cached_property
+    def replaced(self) -> frozenset[str]:
+        """The files that another one says to replace as a whole, by what only they are about."""
+        claims = [
+            (o.file, m["what"]) for o in self.sentences if (m := pattern("replaces").match(o.quote))
+        ]
+        return frozenset(
+            file
+            for file, top in self.tops.items()
+            for by, what in claims
+            if file != by
+            and (says := units(what) & top) - self.tops[by]
+            and says & self.tops[by] - stems_of("noise")
+        )
+
+    @cached_property
     def stems(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
         """For each sentence what it has itself, and what its headings have."""
         # Below the title of the document, which is in `tops`.
@@ -164,12 +179,12 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
             title = line[: next(_NUMBERS.finditer(line)).start()].strip()
             yield QuotableLine(text.ref(begin), line, heads, text.name, clause, title=title)
             continue
-        if not line.startswith("|"):
+        if not _is_row(line):
             columns = ""
-        elif (
-            not any(map(str.isalnum, line)) or "".join(lines[clause + 1 : clause + 2])[:3] in _RULES
-        ):
-            columns = columns or line.strip("| ")
+        elif not columns and _is_header(line, "".join(lines[clause + 1 : clause + 2])):
+            columns = line.strip("| ")
+            continue
+        elif not any(map(str.isalnum, line)):
             continue
         beside = [*lines[max(0, clause - 1) : clause], *lines[clause + 1 : clause + 2]]
         if (heading := _heading(line)) and not _counts_on(line, beside):
@@ -185,6 +200,16 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
                 where = text.ref(begin + first)
                 heads = " > ".join(dict.fromkeys([*above, *filter(None, [columns])]))
                 yield QuotableLine(where, said[:MAX_CHARS], heads, text.name, clause, is_item)
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("|") or " | " in line
+
+
+def _is_header(line: str, below: str) -> bool:
+    """Whether the first row of a table names its columns: a rule is below, or a row as wide."""
+    is_ruled = "-" in below and not any(map(str.isalnum, below))
+    return is_ruled or 1 < line.count(" | ") == below.count(" | ")
 
 
 def _counts_on(line: str, beside: list[str]) -> bool:
@@ -207,7 +232,10 @@ def _blocks(text: Text) -> Iterator[tuple[int, int]]:
         bare = line.strip()
         alone = bare.startswith(("#", "|")) or bool(_ROW.fullmatch(bare) or _YEARS.fullmatch(bare))
         alone = alone or _is_title(bare, before, after.strip(), width)
-        starts = alone or not bare or _ITEM.match(line) or at in text.page_starts
+        item = _ITEM.match(line)
+        # "up to four in / 24 hours" is no item: a bare number begins one after an end only.
+        is_item = item and (not item[0].strip().isdigit() or before[-1:] in _ENDS)
+        starts = alone or not bare or is_item or at in text.page_starts
         if begin is not None and starts:
             yield begin, at
             begin = None

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
@@ -28,7 +28,8 @@ def patterns(*keys: str) -> dict[str, re.Pattern[str]]:
     found = words()
     for key in keys:
         found = found[key]
-    return {name: re.compile(text, re.IGNORECASE) for name, text in found.items()}
+    joined = {name: "".join(text.splitlines()) for name, text in found.items()}
+    return {name: re.compile(text, re.IGNORECASE) for name, text in joined.items()}
 
 
 def pattern(name: str) -> re.Pattern[str]:
@@ -44,6 +45,7 @@ def weight(name: str) -> float:
 def digits(text: str) -> str:
     """A text with small numbers in digits."""
     numbers = words()["numbers"]
+    text = re.sub(r"\bhalf an? ", "0.5 ", text, flags=re.IGNORECASE)
     return re.sub(r"[A-Za-z]+(?:-five)?", lambda w: str(numbers.get(w[0].lower(), w[0])), text)
 
 
@@ -53,6 +55,7 @@ def stems_of(name: str) -> frozenset[str]:
     return frozenset(map(stem, words()[name].split()))
 
 
+@lru_cache(100_000)
 def units(text: str) -> frozenset[str]:
     """The stems of a text, its phrases of everyday English, and labels such as `class_b`."""
     labels = ("_".join(terms(label[0])) for label in pattern("label").finditer(text))

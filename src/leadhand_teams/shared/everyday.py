@@ -25,17 +25,32 @@ def _data() -> Mapping[str, object]:
     return cast("Mapping[str, object]", yaml.safe_load(text))
 
 
+def _rows(name: str) -> list[str]:
+    return cast("list[str]", _data()[name])
+
+
 def _unit(phrase: str) -> str:
     return "_".join(terms(phrase.replace("_", " ")))
 
 
 @cache
+def _forms() -> Mapping[str, tuple[str, ...]]:
+    """For each form of an irregular verb all of them."""
+    rows = [tuple(map(stem, line.split())) for line in _rows("irregular")]
+    return {form: row for row in rows for form in row}
+
+
+def _with_forms(phrases: str) -> list[str]:
+    """The units of words and phrases, those of irregular verbs in all forms: also `paid_off`."""
+    units = [_unit(one).partition("_") for one in phrases.split()]
+    return [f"{form}{_}{rest}" for verb, _, rest in units for form in _forms().get(verb, (verb,))]
+
+
+@cache
 def _groups() -> Mapping[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for line in cast("list[str]", _data()["synonyms"]):
-        same, special = (
-            [_unit(one) for one in side.split()] for side in f"{line} >".split(">")[:2]
-        )
+    for line in (*_rows("synonyms"), *_rows("irregular")):
+        same, special = map(_with_forms, f"{line} >".split(">")[:2])
         for unit in (*same, *special):
             found[unit].update(same)
         for unit in same:
