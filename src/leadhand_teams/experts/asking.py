@@ -84,7 +84,9 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
     pairs = pairwise(re.findall(r"[^\W\d_]{2,}", text.lower()))
     joined = ((f"{one} {two}", stem(one + two)) for one, two in pairs if one in content)
     said = [one for one in joined if one[1] in known.places]
-    for word, unit in [*said, *((unit.replace("_", " "), unit) for unit in phrases(text, apart=2))]:
+    # A phrase that no document has by meaning is read word by word.
+    meant = [one for one in phrases(text, apart=2) if alike(one) & known.places.keys()]
+    for word, unit in [*said, *((unit.replace("_", " "), unit) for unit in meant)]:
         is_noun = word.partition(" ")[0] in nouns
         counts = weight("subject" if is_noun else "phrase")
         found.append(AskedWord(word, (unit,), counts, is_subject=is_noun))
