@@ -17,6 +17,7 @@ from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 from tests.serve.test_runs import RUNS, answered
 
 INBOX = "/api/v1/questions"
+WANTED = {"team": "desk", "request": "say one"}
 
 
 def inbox(desk: Desk, name: str) -> list[dict[str, object]]:
@@ -137,11 +138,11 @@ def test_a_plan_is_checked_as_it_is_typed_by_task(desk: Desk) -> None:
     assert problems(good, 7) == [(None, "invalid")]
     given: dict[str, object] = {"team": "desk", "plan": {}}
     assert desk.client("ann").post("/api/v1/plans/check", json=given).status_code == 403
-    assert desk.client("ann").post("/api/v1/plans", json={}).status_code == 403
+    assert desk.client("ann").post("/api/v1/plans", json=WANTED).status_code == 403
 
 
 def test_a_plan_is_shown_before_anything_is_done(desk: Desk) -> None:
-    given = {"team": "desk", "request": "say one"}
+    given = WANTED
     shown = desk.client("olga").post("/api/v1/plans", json=given).json()
     assert [one["intent"] for one in shown["tasks"]] == ["say one"]
     assert desk.client("olga").get(RUNS).json()["runs"] == []

@@ -4,14 +4,13 @@ A browser exchanges a one-time code or a token for a cookie, which is random. Th
 hash, so that every process that serves the journal knows the session, and its end.
 """
 
-import datetime as dt
 import ipaddress
 import secrets
 import time
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AwareDatetime, BaseModel
+from pydantic import BaseModel
 
 from leadhand import __version__
 from leadhand.errors import InputError
@@ -34,14 +33,6 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 router = APIRouter(prefix="/api/v1", tags=["session"])
 
 
-class BrowserSession(BaseModel):
-    """What the journal has of a session, by the hash of its cookie."""
-
-    digest: str
-    """Of the token that was exchanged."""
-    expires_at: AwareDatetime
-
-
 class TokenAuthentication:
     """An `Authenticate`: the token in a home for loopback, named tokens, and browsers' cookies."""
 
@@ -56,11 +47,10 @@ class TokenAuthentication:
         if token := bearer_of(request):
             digest = digest_of(token)
         else:
-            session = await _session_of(request)
-            digest = session and session.digest
+            digest = await _session_of(request)
             given = request.headers.get(CSRF_HEADER, "")
             is_csrf = secrets.compare_digest(given.encode(), csrf_of(request).encode())
-            if session is not None and request.method not in _SAFE and not is_csrf:
+            if digest and request.method not in _SAFE and not is_csrf:
                 why = f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me"
                 raise HttpProblem(403, why)
         principal = self.principal_of(digest, request) if digest else None
@@ -96,15 +86,15 @@ class TokenAuthentication:
         return digest if self.principal_of(digest, request) else None
 
 
-async def _session_of(request: Request) -> BrowserSession | None:
-    """None if the cookie has expired, was ended, or was never given."""
-    cookie, journal = request.cookies.get(COOKIE), _journal_of(request)
-    note = (await journal.notes(_key(cookie))).get(_key(cookie)) if cookie else None
-    session = BrowserSession.model_validate_json(note) if note else None
-    return session if session and dt.datetime.now(dt.UTC) < session.expires_at else None
+async def _session_of(request: Request) -> str | None:
+    """The digest of the token that was exchanged for the request's cookie, while that counts."""
+    key = _key_of(request.cookies.get(COOKIE, ""))
+    note = (await _journal_of(request).notes(key)).get(key, b"0")
+    expires_s, _, digest = note.decode().partition(" ")
+    return digest if time.time() < int(expires_s) else None
 
 
-def _key(cookie: str) -> str:
+def _key_of(cookie: str) -> str:
     """Of a session among the journal's notes: who reads them can't make a cookie of it."""
     return f"{_SESSIONS}{digest_of(cookie)}"
 
@@ -164,12 +154,11 @@ async def start_session(request: Request) -> Response:
     digest = tokens.exchanged(request)
     if digest is None:
         raise HttpProblem(401, "the code or token does not count, or no more")
-    cookie, now, journal = secrets.token_urlsafe(32), dt.datetime.now(dt.UTC), _journal_of(request)
+    cookie, journal, now_s = secrets.token_urlsafe(32), _journal_of(request), int(time.time())
     for key, note in (await journal.notes(_SESSIONS)).items():
-        if BrowserSession.model_validate_json(note).expires_at <= now:
+        if int(note.partition(b" ")[0]) <= now_s:
             await journal.swap_note(key, note, None)
-    new = BrowserSession(digest=digest, expires_at=now + dt.timedelta(seconds=LASTS_S))
-    await journal.swap_note(_key(cookie), None, new.model_dump_json().encode())
+    await journal.swap_note(_key_of(cookie), None, f"{now_s + LASTS_S} {digest}".encode())
     response, secure = Response(status_code=204), request.url.scheme == "https"
     response.set_cookie(
         COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", secure=secure
@@ -180,10 +169,9 @@ async def start_session(request: Request) -> Response:
 @router.delete("/session", status_code=204)
 async def end_session(request: Request, _: Current) -> Response:
     """The browser's cookie counts no more."""
-    cookie, journal = request.cookies.get(COOKIE), _journal_of(request)
-    if cookie is not None:
-        for key, note in (await journal.notes(_key(cookie))).items():
-            await journal.swap_note(key, note, None)
+    journal = _journal_of(request)
+    for key, note in (await journal.notes(_key_of(request.cookies.get(COOKIE, "")))).items():
+        await journal.swap_note(key, note, None)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, BaseModel
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
 from leadhand.contracts.summary import RunSummary
-from leadhand.serve.problems import HttpProblem, stopping
+from leadhand.serve.problems import RETRY_S, HttpProblem
 from leadhand.serve.service import Calling, Service
 
 COUNTED_RUNS = 10_000
@@ -42,11 +42,12 @@ async def read_health() -> Condition:
 @router.get("/readyz", tags=["health"])
 async def read_readiness(caller: Calling) -> Condition:
     """Runs can be started here: 503 while the service drains, or without a journal or home."""
-    if caller.service.draining.is_set():
-        raise stopping()
-    if _has_lost_home(caller.service):
+    service, after = caller.service, {"Retry-After": str(RETRY_S)}
+    if service.draining.is_set():
+        raise HttpProblem(503, "the service is stopping", headers=after)
+    if _has_lost_home(service):
         raise HttpProblem(503, "its home is gone: stop it, or put the home back")
-    await caller.service.journal.last_seq("readyz")
+    await service.journal.last_seq("readyz")
     return Condition(status="ready")
 
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leadhand.serve.principals import CALLER, authenticated
-from leadhand.serve.problems import HttpProblem, problem_response
+from leadhand.serve.problems import HttpProblem, path_of, problem_response
 from leadhand.serve.service import ServiceSettings
 
 POLICY = (
@@ -65,14 +65,17 @@ class Guards:
                     headers.setdefault(name, value)
             await send(message)
 
-        headers, path = Headers(scope=scope), _path_of(scope)
-        limit = self._limit(path, headers)
+        headers, path = Headers(scope=scope), path_of(scope)
+        # Only the route that takes files reads a larger body: others have it in memory.
+        is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
+        takes_files = is_form and path == WITH_FILES
+        most = self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
         try:
-            self._check(scope, headers, limit)
+            self._check(scope, headers, most)
             if scope["method"] not in ("GET", "HEAD", "OPTIONS") and path != FOR_ALL:
                 # Before the body is read, which a route does before it asks who calls.
                 scope[CALLER] = await authenticated(Request(scope))
-            await self._app(scope, self._limited(receive, limit), send_guarded)
+            await self._app(scope, self._limited(receive, most), send_guarded)
         except HTTPException as refused:
             await problem_response(Request(scope), refused)(scope, receive, send_guarded)
         except Exception as error:
@@ -116,12 +119,6 @@ class Guards:
             parts.netloc == host or parts.netloc in self._allowed or parts.hostname in self._allowed
         )
 
-    def _limit(self, path: str, headers: Headers) -> int:
-        """Only the route that takes files reads a larger body: others have it in memory."""
-        is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
-        takes_files = is_form and path == WITH_FILES
-        return self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
-
     def _limited(self, receive: Receive, limit: int) -> Receive:
         """`receive`, which raises `HttpProblem` for a body that is too long, or does not come."""
         read, ended, patience_s = 0, False, self._settings.body_s
@@ -142,7 +139,3 @@ class Guards:
             return message
 
         return limited
-
-
-def _path_of(scope: Scope) -> str:
-    return scope["path"].removeprefix(scope.get("root_path", ""))

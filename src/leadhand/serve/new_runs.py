@@ -182,32 +182,28 @@ def foreign_files(plan: Plan, principal: Principal, state: RunState) -> Iterator
     asked = [one for one in (state.plan, state.proposed) if one is not None]
     own = {text for one in asked for task in one.tasks for text in _references(task)}
     for task in plan.tasks:
-        for text in _references(task):
-            if text not in own and _may_be_file(text):
+        for text in _references(task) - own:
+            outside = text.lstrip().lower().startswith(("/", "~", "file:", "\\"))
+            if outside or ".." in PurePath(text).parts or os.path.exists(text):
                 why = f"task {task.id!r} is to work on {text!r:.200}, which is no file of the run"
                 yield Problem("unknown_artifact", why, task.id)
 
 
-def _references(task: Task) -> Iterator[str]:
+def _references(task: Task) -> set[str]:
     """What a worker may take for names of files: its artifacts, and all texts in its payload."""
-    todo: list[JsonValue] = [*task.artifacts, task.payload]
-    while todo:
-        match todo.pop():
-            case str() as text:
-                yield text
-            case list() as parts:
-                todo += parts
-            case dict() as parts:
-                todo += [*parts, *parts.values()]
-            case _:
-                pass
+    return {*task.artifacts, *_texts(task.payload)}
 
 
-def _may_be_file(name: str) -> bool:
-    outside = (
-        name.lstrip().lower().startswith(("/", "~", "file:", "\\")) or ".." in PurePath(name).parts
-    )
-    return outside or os.path.exists(name)
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list() | dict():
+            parts = [*value, *value.values()] if isinstance(value, dict) else value
+            for one in parts:
+                yield from _texts(one)
+        case _:
+            pass
 
 
 def _budget(

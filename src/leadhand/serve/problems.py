@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import Scope
 
 from leadhand import errors
 from leadhand.redaction import Redactor
@@ -67,10 +68,6 @@ class HttpProblem(HTTPException):
         self.extra = extra or {}
 
 
-def stopping() -> HttpProblem:
-    return HttpProblem(503, "the service is stopping", headers={"Retry-After": str(RETRY_S)})
-
-
 def problem_of(error: Exception) -> HttpProblem:
     """The problem that a client sees. What is not meant for it has no detail."""
     match error:
@@ -85,18 +82,15 @@ def problem_of(error: Exception) -> HttpProblem:
         case UnicodeEncodeError():
             return HttpProblem(422, "the request has half a character, a lone surrogate")
         case errors.PlanError():
-            found: list[JsonValue] = [
-                {"code": one.code, "message": one.message} for one in error.problems
-            ]
-            return HttpProblem(400, str(error), extra={"problems": found})
+            found = [{"code": one.code, "message": one.message} for one in error.problems]
+            return HttpProblem(400, str(error), extra={"problems": [{**one} for one in found]})
         case errors.LeadhandError():
             status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
-            headers = {"Retry-After": str(RETRY_S)} if status == 503 else None
-            if isinstance(error, errors.QueueFull):
-                headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
+            wait_s = error.retry_after_s if isinstance(error, errors.QueueFull) else RETRY_S
+            headers = {"Retry-After": str(math.ceil(wait_s))} if status in (429, 503) else None
             # Other messages may name paths and hosts of the service.
-            shown = isinstance(error, SHOWN)
-            return HttpProblem(status, str(error) if shown else _FAILED, headers=headers)
+            detail = str(error) if isinstance(error, SHOWN) else _FAILED
+            return HttpProblem(status, detail, headers=headers)
         case _:
             return HttpProblem(500, _FAILED)
 
@@ -105,17 +99,20 @@ def problem_response(request: Request, error: Exception) -> JSONResponse:
     problem = problem_of(error)
     if problem.status_code >= 500 and not isinstance(error, HTTPException):
         _log.error("%s %s: %s", request.method, request.url.path, error)
-    if request.scope["path"].removeprefix(request.scope.get("root_path", "")).startswith("/v1/"):
-        return _openai_response(problem)
-    content = {
-        "type": "about:blank",
-        "title": problem.title,
-        "status": problem.status_code,
-        "detail": problem.detail,
-        **problem.extra,
-    }
-    headers = dict(problem.headers or {})
-    return JSONResponse(content, problem.status_code, headers, media_type=MEDIA_TYPE)
+    status, headers = problem.status_code, dict(problem.headers or {})
+    if path_of(request.scope).startswith("/v1/"):
+        status = 400 if status == 422 else status
+        if status not in _WORTH_A_RETRY:
+            headers.setdefault("x-should-retry", "false")
+        return JSONResponse({"error": openai_error(problem)}, status, headers)
+    content = {"type": "about:blank", "title": problem.title, "status": status}
+    content |= {"detail": problem.detail, **problem.extra}
+    return JSONResponse(content, status, headers, media_type=MEDIA_TYPE)
+
+
+def path_of(scope: Scope) -> str:
+    """Within the service, wherever it is mounted."""
+    return scope["path"].removeprefix(scope.get("root_path", ""))
 
 
 def add_problem_handlers(app: FastAPI) -> None:
@@ -135,24 +132,15 @@ def add_problem_handlers(app: FastAPI) -> None:
 def openai_error(problem: HttpProblem) -> dict[str, JsonValue]:
     """A problem in OpenAI's words: the first of several errors, with its parameter."""
     kind, code = _OPENAI.get(problem.status_code, ("invalid_request_error", None))
-    extra = dict(problem.extra)
-    message, parameter = problem.detail, None
+    extra, message, parameter = dict(problem.extra), problem.detail, None
     match extra.pop("errors", None):
-        case [{"field": str(parameter), "message": str(message)}, *_]:
-            parameter = parameter.removeprefix("body.")
+        case [{"field": str(field), "message": str(message)}, *_]:
+            parameter = field.removeprefix("body.")
             message = f"{parameter}: {message}"
         case _:
             pass
     kind = "server_error" if problem.status_code >= 500 else kind
     return {"message": message, "type": kind, "param": parameter, "code": code, **extra}
-
-
-def _openai_response(problem: HttpProblem) -> JSONResponse:
-    status = 400 if problem.status_code == 422 else problem.status_code
-    headers = dict(problem.headers or {})
-    if status not in _WORTH_A_RETRY:
-        headers.setdefault("x-should-retry", "false")
-    return JSONResponse({"error": openai_error(problem)}, status, headers)
 
 
 def _errors(error: RequestValidationError) -> list[JsonValue]:

@@ -16,13 +16,13 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
-from leadhand.run.questions import messages_of, open_questions
+from leadhand.run.questions import messages_of, questions_asked
 from leadhand.run.stored import StoredRun
 from leadhand.serve.documents import OpenQuestion, run_questions
 from leadhand.serve.new_runs import AcceptedRun, RequestText, accepted, foreign_files
 from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Calling, Operating, ServiceCaller, no_such_run
+from leadhand.serve.service import Calling, ServiceCaller, no_such_run
 from leadhand.state.fold import RunState
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
@@ -143,31 +143,32 @@ async def _replies_to(
     if not caller.may_reply(run.state):
         raise HttpProblem(403, "another person has to answer the questions of this run")
     team, log = service.supervisor(run.state.team).team, await service.journal.events(run_id)
-    state = StoredRun.of(run_id, log).state
-    places = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
-    at, last = dt.datetime.now(dt.UTC), {task_id: id for id, task_id in places.items()}
-    still = [one.task_id for one in open_questions(state) if not one.has_expired(at)]
-    now = {task_id: last.get(task_id) for task_id in still}
+    state, at = StoredRun.of(run_id, log).state, dt.datetime.now(dt.UTC)
+    asked = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
+    still = {
+        one.task_id: str(event.seq)
+        for one, event in questions_asked(state)
+        if not one.has_expired(at)
+    }
     replies: dict[str, Reply] = {}
     for one in given:
-        if one.question not in places:
-            if not now and not principal.may_see(state.origin):
+        if one.question not in asked:
+            if not still and not principal.may_see(state.origin):
                 raise no_such_run(run_id)
             raise HttpProblem(422, f"run {run_id!r} has no question {one.question!r:.50}")
         if one.verdict == "answered" and not one.text.strip() and not one.calls:
             raise HttpProblem(422, f"the answer to question {one.question} has no text")
-        task_id = places[one.question]
+        task_id = asked[one.question]
         fields = one.model_dump(include={"verdict", "text", "calls"})
         reply = Reply(task_id=task_id, plan=one.plan, by=principal.name, **fields)
         if replies.setdefault(one.question, reply) != reply:
             raise HttpProblem(422, f"there are two replies to question {one.question}")
-        closed = int(one.question) > seen or now.get(task_id) not in (None, one.question)
         try:
             messages_of(log, state, [reply], now=at, seen=seen)
         except InputError as error:
-            status = 409 if closed or task_id not in now else 422
-            raise HttpProblem(status, str(error)) from None
-        if closed:
+            is_open = still.get(task_id) == one.question and int(one.question) <= seen
+            raise HttpProblem(422 if is_open else 409, str(error)) from None
+        if int(one.question) > seen or still.get(task_id) not in (None, one.question):
             raise HttpProblem(409, f"run {run_id!r} has a newer question: read it first")
         if one.plan is not None:
             check_sound(one.plan, team, state, principal)
@@ -194,8 +195,9 @@ class PlanProblems(BaseModel):
 
 
 @router.post("/plans")
-async def plan_request(body: WantedPlan, caller: Operating) -> Plan:
+async def plan_request(body: WantedPlan, caller: Calling) -> Plan:
     """The plan for a request. No work is done; the planner may ask its model."""
+    caller.check_role("operator")
     if body.after is not None:
         await caller.visible(body.after)
     return await caller.service.supervisor(body.team).plan(body.request, after=body.after)

@@ -200,12 +200,3 @@ async def _calling(request: Request, principal: Current) -> ServiceCaller:
 
 Calling = Annotated[ServiceCaller, Depends(_calling)]
 """The caller, for routes; a request without one is 401."""
-
-
-async def _operating(caller: Calling) -> ServiceCaller:
-    caller.check_role("operator")
-    return caller
-
-
-Operating = Annotated[ServiceCaller, Depends(_operating)]
-"""The caller, who has to be an operator."""
