@@ -149,40 +149,10 @@ def test_a_console_without_unicode_is_served_too(tmp_path: Path) -> None:
     assert "`men\\xfc` has no effect" in checked
 
 
-def test_one_command_imports_a_folder_of_plugins_each_as_a_team_of_its_own(tmp_path: Path) -> None:
-    """Those with a problem are named and hold up no others; those without agents are left out."""
-    agent = "---\nname: {0}\ndescription: Does\ntools: Read\n---\nYou do.\n"
-    plugins = tmp_path / "market" / "plugins"
-    for plugin, name in (("a", "one"), ("b", "two"), ("c", "three"), ("twice", "one")):
-        (plugins / plugin / "agents").mkdir(parents=True)
-        (plugins / plugin / "agents" / f"{name}.md").write_text(agent.format(name))
-        (plugins / plugin / "commands").mkdir()
-        (plugins / plugin / "commands" / "fix.md").write_text(agent.format("fix"))
-    for plugin, manifest in (("b", '{"name": "kit"}'), ("c", "{"), ("twice", '{"name": "a"}')):
-        (plugins / plugin / ".claude-plugin").mkdir()
-        (plugins / plugin / ".claude-plugin" / "plugin.json").write_text(manifest)
-    (plugins / "none" / "commands").mkdir(parents=True)
-    for source in ("market", "market/plugins"):
-        into = f"teams-{source.count('/')}"
-        done = leadhand("teams", "import", source, "--into", into, folder=tmp_path)
-        assert sorted(one.name for one in (tmp_path / into).iterdir()) == ["a-team", "kit-team"]
-        made = [line for line in done.out.splitlines() if line.startswith("created")]
-        assert made == [f"created a team in {into}/a-team", f"created a team in {into}/kit-team"]
-        assert "problem  .claude-plugin/plugin.json: is not the JSON of a plugin" in done.out
-        assert f"problem  folder '{into}/a-team' is not empty" in done.out
-        assert done.status == 2
-    assert leadhand("teams", "check", "teams-0/kit-team", folder=tmp_path).status == 0
-
-
-def test_a_folder_of_plugins_without_problems_is_imported_here(tmp_path: Path) -> None:
-    for plugin in ("a", "b"):
-        (tmp_path / "plugins" / plugin / "agents").mkdir(parents=True)
-        file = tmp_path / "plugins" / plugin / "agents" / "x.md"
-        file.write_text("---\ndescription: Does\ntools: Read\n---\nYou do.\n")
-    assert leadhand("teams", "import", "plugins", folder=tmp_path).status == 0
-    assert (tmp_path / "a-team" / "team.yaml").exists()
-    assert (tmp_path / "b-team" / "team.yaml").exists()
-    (tmp_path / "file").write_text("")
-    done = leadhand("teams", "import", "plugins", "--into", "file", folder=tmp_path)
+def test_a_plugin_that_cannot_be_imported_is_named_with_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "kit" / ".claude-plugin").mkdir(parents=True)
+    (tmp_path / "kit" / ".claude-plugin" / "plugin.json").write_text("{")
+    done = leadhand("teams", "import", "kit", folder=tmp_path)
     assert (done.status, done.err) == (2, "")
-    assert "problem  'plugins/b' can't be imported: file: " in done.out
+    assert "problem  .claude-plugin/plugin.json: is not the JSON of a plugin" in done.out
+    assert "1 problem: 'kit' was not imported" in done.out

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.teams.importing import ImportProblems, import_team, plugins
+from leadhand.teams.importing import ImportProblems, import_team
 from leadhand.teams.loader import load
 
 
@@ -37,18 +37,18 @@ def write_plugin(folder: Path, manifest: str | None, *agents: str) -> Path:
         ('{"name": "kit", "agents": ["./agents/b.md", "./more"]}', "kit", ["b", "c"]),
         ('{"name": "../../kit"}', "tool", ["a", "b"]),
         ("{}", "tool", ["a", "b"]),
-        (None, "tool", ["a", "b"]),
     ],
 )
-@pytest.mark.parametrize("inner", ["", "agents"])
 def test_the_subagents_of_a_plugin_are_a_team_with_its_name(
-    tmp_path: Path, manifest: str | None, named: str, workers: list[str], inner: str
+    tmp_path: Path, manifest: str, named: str, workers: list[str]
 ) -> None:
-    folder = tmp_path / "plugins" / "tool"
-    source = write_plugin(folder, manifest, "agents/a.md", "agents/b.md", "more/c.md") / inner
+    source = write_plugin(tmp_path / "tool", manifest, "agents/a.md", "agents/b.md", "more/c.md")
     team = load(import_team(source, tmp_path / "team").folder)
     assert team.name == named
-    assert [one.name for one in team.workers] == (["a", "b"] if inner else workers)
+    assert [one.name for one in team.workers] == workers
+    (source / ".claude-plugin" / "plugin.json").unlink()
+    team = load(import_team(source / "agents", tmp_path / "other").folder)
+    assert (team.name, [one.name for one in team.workers]) == ("agents", ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,6 @@ def test_a_manifest_that_is_none_or_leads_out_of_its_plugin_is_a_problem(
     assert [line.partition(":")[0] for line in refused.value.problems] == [
         ".claude-plugin/plugin.json"
     ]
-    assert plugins(tmp_path / "kits") == [source]
     assert not (tmp_path / "team").exists()
 
 
@@ -85,13 +84,3 @@ def test_a_link_to_itself_and_a_folder_outside_are_problems(tmp_path: Path) -> N
     (source / ".claude" / "agents").symlink_to(outside)
     with pytest.raises(ImportProblems, match=r"\.claude/agents/b\.md: is a link that leads out"):
         import_team(source, tmp_path / "team")
-
-
-def test_a_plugin_without_a_manifest_beside_one_with_it_is_imported_too(tmp_path: Path) -> None:
-    kits = tmp_path / "kits"
-    one, other = (
-        write_plugin(kits / name, manifest, "agents/a.md")
-        for name, manifest in (("one", "{}"), ("other", None))
-    )
-    write_plugin(kits / "none", None, "notes.md")
-    assert plugins(kits) == [one, other]

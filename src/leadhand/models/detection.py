@@ -4,10 +4,9 @@ Only a server that lists models counts. Nothing slow is imported unless a port i
 """
 
 import asyncio
-import contextlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 HOST = "127.0.0.1"
 
@@ -15,8 +14,7 @@ _OTHER = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
 """Listed models that can't answer a chat."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(NamedTuple):
     name: str
     port: int
     provider: str
@@ -29,8 +27,7 @@ class LocalServer:
         return f"http://{HOST}:{self.port}/v1"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(NamedTuple):
     server: LocalServer
     id: str
 
@@ -50,14 +47,10 @@ LOCAL_SERVERS = (
 
 async def local_model(servers: Sequence[LocalServer] = LOCAL_SERVERS) -> LocalModel | None:
     """The first model of the first of `servers` that lists one; None if none does in time."""
-    async with asyncio.TaskGroup() as group:
-        knocks = [group.create_task(_listens(server)) for server in servers]
-    there = [server for server, knock in zip(servers, knocks, strict=True) if knock.result()]
-    if not there:
-        return None
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(_first_model(server)) for server in there]
-    return next((found for one in asked if (found := one.result()) is not None), None)
+    listen = await asyncio.gather(*map(_listens, servers))
+    listening = [server for server, listens in zip(servers, listen, strict=True) if listens]
+    found = await asyncio.gather(*map(_first_model, listening))
+    return next((model for model in found if model is not None), None)
 
 
 async def _listens(server: LocalServer) -> bool:
@@ -67,8 +60,6 @@ async def _listens(server: LocalServer) -> bool:
     except (OSError, TimeoutError):
         return False
     writer.close()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
     return True
 
 
@@ -80,6 +71,5 @@ async def _first_model(server: LocalServer) -> LocalModel | None:
         models = await list_models(server.base_url, timeout_s=server.timeout_s)
     except ListingError:
         return None
-    answering = (one for one in models if one.kind == "model" and not _OTHER.search(one.id))
-    first = next(answering, None)
-    return LocalModel(server, first.id) if first is not None else None
+    answering = (one.id for one in models if one.kind == "model" and not _OTHER.search(one.id))
+    return next((LocalModel(server, id) for id in answering), None)

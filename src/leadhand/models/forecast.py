@@ -45,13 +45,11 @@ class Forecast:
 
     def usd(self, input_tokens: int, output_tokens: int) -> float | None:
         """None if the model's prices are unknown."""
+        usage = RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens)
+        model, provider, url = self._model.model_name, self._model.system, self._model.base_url
         return cost_usd(
             ModelResponse(
-                parts=[],
-                usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
-                model_name=self._model.model_name,
-                provider_name=self._model.system,
-                provider_url=self._model.base_url,
+                [], usage=usage, model_name=model, provider_name=provider, provider_url=url
             )
         )
 
@@ -59,18 +57,13 @@ class Forecast:
         for given in (settings, self._model.settings):
             if given and "max_tokens" in given:
                 return given["max_tokens"]
-        if not self._written:
-            return FIRST_ANSWER_TOKENS
-        return round(_MARGIN * fmean(self._written)) + 1
+        usual = round(_MARGIN * fmean(self._written)) + 1 if self._written else None
+        return usual or FIRST_ANSWER_TOKENS
 
 
 def _bytes_of(message: ModelMessage) -> int:
+    contents = (getattr(part, name, None) for part in message.parts for name in ("content", "args"))
+    texts = (one if isinstance(one, str) else str(one) for one in contents if one is not None)
     return sum(
-        _size(getattr(part, "content", None)) + _size(getattr(part, "args", None))
-        for part in message.parts
+        len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts
     )
-
-
-def _size(value: object) -> int:
-    text = value if isinstance(value, str) else "" if value is None else str(value)
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

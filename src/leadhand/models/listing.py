@@ -65,15 +65,13 @@ async def learn_context(model: "Model", habits: "Habits") -> None:
     habits.asked_server = True
     key: object = getattr(getattr(model.provider, "client", None), "api_key", None)
     with contextlib.suppress(ListingError):
-        found = await context_of(url, model.model_name, key=key if isinstance(key, str) else None)
-        habits.context_tokens = found
+        habits.context_tokens = await _context_of(
+            url, model.model_name, key if isinstance(key, str) else None
+        )
 
 
-async def context_of(base_url: str, model: str, *, key: str | None = None) -> int | None:
-    """What a server gives to one request, if it says so. Raises `ListingError`.
-
-    llama.cpp shares its context among its slots: only `/props` says what one of them has.
-    """
+async def _context_of(base_url: str, model: str, key: str | None) -> int | None:
+    # llama.cpp shares its context among its slots: only `/props` says what one of them has.
     with contextlib.suppress(ListingError):
         root = base_url.rstrip("/").removesuffix("/v1")
         props = await _answer(f"{root}/props", key, CONTEXT_TIMEOUT_S)

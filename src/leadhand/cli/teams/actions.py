@@ -16,7 +16,7 @@ from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.nesting import all_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
-from leadhand.teams.importing import ImportProblems, import_team, plugins
+from leadhand.teams.importing import ImportProblems, import_team
 from leadhand.teams.installed import unusable_teams
 from leadhand.teams.loader import TeamInspection, find, inspect, ready_made, summary
 from leadhand.teams.samples import sample_of
@@ -116,25 +116,14 @@ def new_team(folder: Path, console: Console) -> None:
 
 
 def import_folder(source: Path, into: Path | None, console: Console) -> bool:
-    """Write the crew or the subagents in `source` as a team, each plugin as its own in `into`,
-    and print what is lost, or all problems. Raises `InputError` if there is nothing to import,
-    or no place for it."""
-    several = plugins(source)
-    named = bool(several)
-    done = [_imported(one, into, console, named=named) for one in several or [source]]
-    return all(done)
-
-
-def _imported(source: Path, into: Path | None, console: Console, *, named: bool) -> bool:
+    """Write the crew or the subagents in `source` as a team, and print what is lost, or all
+    problems. Raises `InputError` if there is nothing to import, or no place for it."""
     try:
-        folder, team, lost = import_team(source, into, named=named)
-    except InputError as error:
-        if not named and not isinstance(error, ImportProblems):
-            raise
-        problems = error.problems if isinstance(error, ImportProblems) else (str(error),)
-        _notes(console, problem=problems)
+        folder, team, lost = import_team(source, into)
+    except ImportProblems as error:
+        _notes(console, problem=error.problems)
         shown = safe(str(source))
-        end = f"{counted(len(problems), 'problem')}: {shown!r} was not imported"
+        end = f"{counted(len(error.problems), 'problem')}: {shown!r} was not imported"
         print_line(console, end, "bold")
         return False
     _notes(console, changed=lost)

@@ -88,9 +88,7 @@ def teams_new(
 def teams_import(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="A crewAI project, or a folder of subagents or plugins.", metavar="DIR"
-        ),
+        typer.Argument(help="A crewAI project, a folder of subagents, or a plugin.", metavar="DIR"),
     ],
     into: Annotated[
         Path | None,

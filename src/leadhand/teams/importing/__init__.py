@@ -10,11 +10,8 @@ from leadhand.errors import InputError
 from leadhand.teams.edits import fill_new
 from leadhand.teams.importing import crew, subagents
 from leadhand.teams.importing.definition import TeamDefinition, write
-from leadhand.teams.importing.subagents import plugins
 from leadhand.teams.loader import inspect
 from leadhand.teams.notes import Notes
-
-__all__ = ["ImportProblems", "Imported", "import_team", "plugins"]
 
 
 class Imported(NamedTuple):
@@ -32,20 +29,17 @@ class ImportProblems(InputError):
         super().__init__(f"{str(source)!r} can't be imported: " + "; ".join(problems))
 
 
-def import_team(source: Path, into: Path | None = None, *, named: bool = False) -> Imported:
+def import_team(source: Path, into: Path | None = None) -> Imported:
     """Write the crew or the subagents in `source` as a team into a new folder.
 
-    `into` is by default `NAME-team` in the current folder; if `named`, it is where that is made.
-    Raises `InputError`, and writes nothing, if there is nothing to import, something can't be read,
-    or the folder exists.
+    `into` is by default `NAME-team` in the current folder. Raises `InputError`, and writes nothing,
+    if there is nothing to import, something can't be read, or the folder exists.
     """
     if not source.is_dir():
         raise InputError(f"there is no folder {str(source)!r}: name one with agents")
     notes = Notes()
     try:
         team = _read(source, notes)
-        if into is not None and named:
-            into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = f"{error.filename or source}: {error.strerror or error}"
         raise InputError(f"{str(source)!r} can't be imported: {why}") from error
@@ -59,8 +53,7 @@ def import_team(source: Path, into: Path | None = None, *, named: bool = False) 
         if problems:
             raise ImportProblems(source, problems)
 
-    default = (into if named and into else Path()) / f"{team.name}-team"
-    folder = fill_new(default if named or into is None else into, write_checked)
+    folder = fill_new(into or Path(f"{team.name}-team"), write_checked)
     return Imported(folder, team, notes.warnings)
 
 

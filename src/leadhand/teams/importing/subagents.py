@@ -21,51 +21,14 @@ MAX_FILES = 500
 MAX_ENTRIES = 100_000
 
 
-def plugins(source: Path) -> list[Path]:
-    """The plugins with agents in the folder, or one level below; none if it is one itself."""
-    below = islice((one for way in ("*", "*/*") for one in source.glob(way)), MAX_ENTRIES)
-    folders = [one for one in sorted(below) if one.is_dir() and os.access(one, os.X_OK)]
-    folders = [source, *(one for one in folders if one.name != "agents")]
-    found = [one for one in folders if _plugin(one, notes := Notes())[1] or notes.problems]
-    root = source.resolve()
-    return [one for one in found if source not in found and one.resolve().is_relative_to(root)]
-
-
-def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
-    """The name of the plugin in or around `folder`, and its agents: none if it is no plugin."""
-    place, manifest, agents = folder.resolve(), folder / _MANIFEST, folder / "agents"
-    if not manifest.exists():
-        if place.name == "agents":
-            name, given = _plugin(place.parent, notes)
-            return name, [folder] if given else []
-        beside = place.parent.glob(f"*/{_MANIFEST}")  # of plugins, not each needs a manifest
-        is_plugin = agents.exists() and (place.parent.name == "plugins" or any(beside))
-        return place.name, [agents] if is_plugin else []
-    try:
-        values = dict[str, Value](json.loads(read_inside(manifest, folder, notes)[1] or "{}"))
-    except (ValueError, TypeError, RecursionError) as error:
-        notes.problem(FileLine(_MANIFEST, 0), f"is not the JSON of a plugin: {error}")
-        return place.name, []
-    named = values.get("agents") or (["agents"] if agents.exists() else [])
-    named = named if isinstance(named, list) else [named]
-    found = [folder / str(one) for one in named]
-    for one, path in zip(named, found, strict=True):  # an impossible name does not exist either
-        if not os.path.exists(path) or not Path(os.path.realpath(path)).is_relative_to(place):
-            notes.problem(FileLine(_MANIFEST, 0), f"`agents`: {one!r} is nothing in the plugin")
-    name = str(values.get("name") or "")
-    return name if name and name == Path(name).name else place.name, found
-
-
 def read(source: Path, notes: Notes) -> TeamDefinition | None:
     """The team of a plugin's subagents, those in `.claude/agents`, or all. `None` with a problem
     in `notes`. Raises `InputError` if there is no agent."""
     nested = source / ".claude" / "agents"
-    plugin, agents = _plugin(source, notes)
-    if notes.problems:
-        return None
-    folder = nested if nested.is_dir() and not agents else source
+    named, places = _plugin(source, notes) if (source / _MANIFEST).exists() else ("", [])
+    folder = nested if nested.is_dir() and not places else source
     files: dict[str, str] = {}
-    found = [_worker(path, source, files, notes) for path in _files(agents or [folder])]
+    found = [_worker(path, source, files, notes) for path in _files(places or [folder])]
     workers = tuple(one for one in found if one is not None)
     if notes.problems:
         return None
@@ -75,13 +38,30 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
             "Markdown file whose front matter has a `name` or a `description`"
         )
     place = folder.resolve()
-    name = place.parents[1].name if place.match(".claude/agents") else place.name
-    name = plugin if agents else name
+    name = named or (place.parents[1] if place.match(".claude/agents") else place).name
     return TeamDefinition(
         name=name[:90] or "agents",
         description=f"Imported from the subagents in {name}.",
         workers=workers,
     )
+
+
+def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
+    """The name of a plugin, and where its agents are: empty with a problem in `notes`."""
+    try:
+        text = read_inside(folder / _MANIFEST, folder, notes)[1] or "{}"
+        values = dict[str, Value](json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        notes.problem(FileLine(_MANIFEST, 0), f"is not the JSON of a plugin: {error}")
+        return "", []
+    named = values.get("agents", "agents")
+    found = [folder / str(one) for one in (named if isinstance(named, list) else [named])]
+    root = folder.resolve()
+    for path in found:  # an impossible name does not exist either
+        if not os.path.exists(path) or not Path(os.path.realpath(path)).is_relative_to(root):
+            notes.problem(FileLine(_MANIFEST, 0), f"`agents`: there is no {path} in the plugin")
+    name = str(values.get("name") or "")
+    return name if name == Path(name).name else "", [] if notes.problems else found
 
 
 def _files(places: Sequence[Path]) -> list[Path]:
