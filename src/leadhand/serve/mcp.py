@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,14 +27,14 @@ from starlette.types import Receive, Scope, Send
 from leadhand import __version__
 from leadhand.contracts.data import in_one_line
 from leadhand.contracts.people import Question, Reply, Verdict
-from leadhand.contracts.summary import RunView
 from leadhand.contracts.task import Plan
 from leadhand.errors import LeadhandError
-from leadhand.run.handle import Run
+from leadhand.run.questions import open_questions
 from leadhand.serve.documents import seen_answer
 from leadhand.serve.new_runs import NewRun, RequestText, start
 from leadhand.serve.principals import Principal, authenticated
 from leadhand.serve.problems import problem_of
+from leadhand.serve.run_records import RunRecord
 from leadhand.serve.service import Service, ServiceCaller
 from leadhand.serve.turns import ClientTurn, ProgressLine
 
@@ -76,38 +75,6 @@ class Approval(BaseModel):
     reason: str = Field(default="", description="Why it is refused.")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A run as its caller sees it now."""
-
-    caller: ServiceCaller
-    run: Run[Any, object]
-    view: RunView
-    seq: int
-    """Of its last event."""
-    may_reply: bool
-    person_approves: bool
-    """Whether the team lets the person who started the run approve."""
-
-    @property
-    def status(self) -> RunStatus:
-        view, answer = self.view, self.view.answer
-        hidden = "a person of the service has to answer"
-        found = RunStatus(
-            run_id=view.run_id,
-            team=view.team,
-            status=view.status,
-            tasks=len(view.tasks),
-            completed=sum(task.status == "completed" for task in view.tasks),
-            questions=[_words(one) if self.may_reply else hidden for one in view.questions],
-        )
-        if answer is not None and view.status not in ("running", "waiting", "interrupted"):
-            shown = seen_answer(answer, operator=self.caller.is_operator)
-            found.answer, found.output = shown.answer, shown.output
-            found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
-        return found
-
-
 def _caller(ctx: Call) -> ServiceCaller:
     context = ctx.request_context
     caller = context.lifespan_context or (context.request and context.request.scope[_CALLER])
@@ -116,12 +83,8 @@ def _caller(ctx: Call) -> ServiceCaller:
     return caller
 
 
-async def _opened(run_id: str, ctx: Call) -> Opened:
-    caller = _caller(ctx)
-    record, service = await caller.visible(run_id), caller.service
-    run, state = service.handle(record), record.state
-    approves = service.supervisor(state.team).team.requester_approves
-    return Opened(caller, run, await run.view(), record.last.seq, caller.may_reply(state), approves)
+async def _run(run_id: str, ctx: Call) -> RunRecord:
+    return await _caller(ctx).visible(run_id)
 
 
 def _words(question: Question) -> str:
@@ -152,7 +115,22 @@ async def begin(
 
 async def status(run_id: str, ctx: Call) -> RunStatus:
     """How far a run is, what it waits for, and its answer if it has ended."""
-    return (await _opened(run_id, ctx)).status
+    caller, run = _caller(ctx), await _run(run_id, ctx)
+    state, hidden = run.state, "a person of the service has to answer"
+    replies, asked = caller.may_reply(state), open_questions(state)
+    found = RunStatus(
+        run_id=run_id,
+        team=state.team,
+        status=run.history.run_status(held=await caller.service.is_held(run)),
+        tasks=len(state.tasks),
+        completed=sum(task.status == "completed" for task in state.tasks.values()),
+        questions=[_words(one) if replies else hidden for one in asked],
+    )
+    if state.answer is not None and found.status == state.answer.status:
+        shown = seen_answer(state.answer, operator=caller.is_operator)
+        found.answer, found.output = shown.answer, shown.output
+        found.sources = [one.ref for one in state.answer.sources if one.ref in found.answer]
+    return found
 
 
 async def result(
@@ -160,8 +138,9 @@ async def result(
 ) -> RunStatus:
     """The answer of a run once it has ended or waits for a person, or what is known after `wait_s`
     seconds. Meanwhile it reports progress."""
-    opened, lines = await _opened(run_id, ctx), 0
-    parts = ClientTurn(opened.caller, opened.run, progress=True, erases=False).parts()
+    caller, lines = _caller(ctx), 0
+    run = caller.service.handle(await _run(run_id, ctx))
+    parts = ClientTurn(caller, run, progress=True, erases=False).parts()
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s), aclosing(parts):
             async for part in parts:
@@ -172,30 +151,33 @@ async def result(
 
 
 async def _decision(
-    verdict: Verdict, opened: Annotated[Opened, Resolve(_opened)], ctx: Call
+    verdict: Verdict, run: Annotated[RunRecord, Resolve(_run)], ctx: Call
 ) -> Elicit[Approval] | None:
-    """Asks the person at the client, if that counts: a model approves nothing."""
+    """Asks the person at the client, if that counts: a model approves nothing, and a person where
+    the team lets those who start its runs approve."""
+    caller, asked = _caller(ctx), open_questions(run.state)
     able = ctx.client_capabilities and ctx.client_capabilities.elicitation
-    counts = opened.may_reply and opened.person_approves and opened.view.questions
-    if verdict != "approved" or not counts or not able:
+    counts = caller.may_reply(run.state) and caller.service.supervisor(run.state.team)
+    if verdict != "approved" or not (able and asked and counts and counts.team.requester_approves):
         return None
-    return Elicit(_words(opened.view.questions[0]), Approval)
+    return Elicit(_words(asked[0]), Approval)
 
 
 async def reply(
     run_id: str,
     verdict: Verdict,
     ctx: Call,
-    opened: Annotated[Opened, Resolve(_opened)],
+    run: Annotated[RunRecord, Resolve(_run)],
     decision: Annotated[ElicitationResult[Approval], Resolve(_decision)],
     text: str = "",
 ) -> RunStatus:
     """Answer the first question of a run, which then continues: `answered` with a text, or
     `declined`, where a worker asks something; `approved`, or `refused` with a reason, for a plan or
     tool calls. `approved` asks the person at the client, where the team lets them decide."""
-    if not opened.view.questions:
+    caller, asked = _caller(ctx), open_questions(run.state)
+    if not asked:
         raise ToolError(f"run {run_id} has no open question")
-    if not opened.may_reply:
+    if not caller.may_reply(run.state):
         raise ToolError("another person has to answer the questions of this run")
     if verdict == "approved":
         if not isinstance(decision, AcceptedElicitation):
@@ -207,15 +189,15 @@ async def reply(
             )
         verdict = "approved" if decision.data.approve else "refused"
         text = "" if decision.data.approve else decision.data.reason
-    task_id, name = opened.view.questions[0].task_id, opened.caller.principal.name
-    given = Reply(task_id=task_id, verdict=verdict, text=text, by=name)
-    await opened.run.reply(given, seen=opened.seq)
+    name = caller.principal.name
+    given = Reply(task_id=asked[0].task_id, verdict=verdict, text=text, by=name)
+    await caller.service.handle(run).reply(given, seen=run.last.seq)
     return await status(run_id, ctx)
 
 
 async def cancel(run_id: str, ctx: Call, reason: str = "cancelled") -> RunStatus:
     """Stop a run. It can be resumed."""
-    await (await _opened(run_id, ctx)).run.cancel(reason)
+    await _caller(ctx).service.handle(await _run(run_id, ctx)).cancel(reason)
     return await status(run_id, ctx)
 
 

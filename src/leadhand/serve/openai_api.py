@@ -187,8 +187,8 @@ class RunResponse:
         }
 
     async def now(self) -> OpenAIDocument:
-        state, journal = self._record.state, self.turn.caller.service.journal
-        works = state.answer is None and await journal.holder(state.run_id) is not None
+        works = await self.turn.caller.service.is_held(self._record)
+        state = self._record.state
         return self.document(None if works else state.answer or state.waiting)
 
     def document(self, answer: Answer | None) -> OpenAIDocument:

@@ -186,7 +186,7 @@ def _has(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> bool:
 async def read_run(run_id: str, caller: Calling) -> Response:
     """A run with its tasks, its questions and its answer."""
     run = await caller.visible(run_id)
-    held = run.state.answer is None and await caller.service.journal.holder(run_id) is not None
+    held = await caller.service.is_held(run)
     operator, replies = caller.is_operator, caller.may_reply(run.state)
 
     def body() -> bytes:

@@ -82,6 +82,10 @@ class Service:
             raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}")
         return self.supervisors[team]
 
+    async def is_held(self, run: RunRecord) -> bool:
+        """Whether a process works on it; not looked at for a run that has its answer."""
+        return run.state.answer is None and await self.journal.holder(run.state.run_id) is not None
+
     def handle(self, run: RunRecord) -> Run[Any, object]:
         """Raises `HttpProblem` if its team is not served here."""
         return self.supervisor(run.state.team).handle(run.state.run_id)
