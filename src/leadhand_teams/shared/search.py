@@ -4,7 +4,7 @@ import math
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, cast
@@ -58,16 +58,28 @@ class Index:
         """The best items, best first; of equal ones the first."""
         asked = list(dict.fromkeys(map(stem, content_words(query))))
         weights = {term: self.rarity(term) for term in asked}
-        scores: dict[int, float] = defaultdict(float)
+        scores = self.scores({term: 1.0} for term in asked)
         shares: dict[int, float] = defaultdict(float)
-        for term in asked:
-            for number, count in self._found.get(term, ()):
-                part = count * (K1 + 1) / (count + K1 * self._norms[number])
-                scores[number] += weights[term] * part
-                shares[number] += weights[term]
+        for term, weight in weights.items():
+            for number, _ in self._found.get(term, ()):
+                shares[number] += weight
         whole = sum(weights.values()) or 1.0
         best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
         return [Hit(number, scores[number], shares[number] / whole) for number in best]
+
+    def scores(self, asked: Iterable[Mapping[str, float]]) -> dict[int, float]:
+        """The score of each item that has one of the words asked for: each is a stem and others
+        that mean the same, with what they count. A word is as rare as the first of them."""
+        scores: dict[int, float] = defaultdict(float)
+        for word in asked:
+            parts: dict[int, float] = defaultdict(float)
+            for term, share in word.items():
+                for number, count in self._found.get(term, ()):
+                    part = count * (K1 + 1) / (count + K1 * self._norms[number])
+                    parts[number] = max(parts[number], share * part)
+            for number, part in parts.items():
+                scores[number] += self.rarity(next(iter(word))) * part
+        return scores
 
 
 def terms(text: str) -> list[str]:

@@ -9,11 +9,12 @@ from leadhand_teams.shared.answers import added
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
 from leadhand_teams.shared.statements import Checked, Statement, check
-from leadhand_teams.support.escalator import reasons, ticket
+from leadhand_teams.support.escalator import ticket
 from leadhand_teams.support.library import OWN, SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
+    DocSection,
     Documented,
     SupportAnswer,
     Ticket,
@@ -23,8 +24,9 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import NEAR, blocks
-from leadhand_teams.support.words import DATA, carrying, foreign, stems
+from leadhand_teams.support.sections import ANSWERS_FROM, MOST, NEAR, blocks
+from leadhand_teams.support.signals import reasons
+from leadhand_teams.support.words import DATA, carrying, foreign, pattern, stems
 
 
 class _Case(NamedTuple):
@@ -36,6 +38,7 @@ class _Case(NamedTuple):
     strange: bool
     """Whether it is in a language that is not understood, and has no known cause."""
     made: Ticket | None
+    library: SupportLibrary
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -59,7 +62,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         near = any(one.score >= NEAR for one in documented.sections)
         documented = documented.model_copy(update={"answered": False, "may_help": near})
     made = escalated or _ticket(brief, diagnosis, documented, library)
-    case = _Case(brief, diagnosis, documented, strange, made)
+    case = _Case(brief, diagnosis, documented, strange, made, library)
     checked = _checked(brief.request, added(results), library)
     known = diagnosis.cause or (diagnosis.steps and not diagnosis.asking)
     solved = bool(known) and brief.route.primary != "escalator"
@@ -67,7 +70,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         reply=_reply(case, checked.kept),
         route=brief.route,
         kind=brief.kind,
-        sections=documented.sections,
+        sections=(*_books(diagnosis, library), *documented.sections)[:MOST],
         answered=solved or documented.answered or bool(checked.kept),
         ticket=made,
         cause=diagnosis.cause,
@@ -92,6 +95,13 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
         conflicts=tuple(dict.fromkeys(clashes)),
     )
+
+
+def _books(diagnosis: Diagnosis, library: SupportLibrary) -> list[DocSection]:
+    """The runbooks that were followed and that documents are."""
+    refs = {one.ref for one in diagnosis.ways}
+    found = [one for one in library.index.sections if one.ref in refs]
+    return [one.model_copy(update={"text": "", "score": ANSWERS_FROM}) for one in found]
 
 
 def _checked(request: str, statements: Sequence[Statement], library: SupportLibrary) -> Checked:
@@ -136,6 +146,12 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
             known = offered.get(one.sections[0].ref)
             offered[one.sections[0].ref] = known if known and known.answered else one
     shown = [*offered.values()]
+    seen = {ref for way in diagnosis.ways for ref in way.sees} - {*offered}
+    shown += [
+        Documented(answered=True, sections=(one,))
+        for one in case.library.index.sections
+        if one.ref in seen
+    ]
     before = "Until then: " if feature else "Perhaps this helps: "
     steps = {*carrying(stems(" ".join(diagnosis.steps)))}
     explained = [_documented(one, "" if one.answered else before, steps) for one in shown]
@@ -176,7 +192,9 @@ def _lead(case: _Case, titles: str) -> list[str]:
         decides = diagnosis.asking.question if diagnosis.asking else ""
         which = f" One answer tells which: {decides}" if decides else ""
         return [f"The likely cause: {diagnosis.cause}{which}", *also]
-    if diagnosis.steps or diagnosis.asking is not None:
+    if diagnosis.asking is not None and not diagnosis.steps:
+        return ["What helps depends on the answer to one question, below.", *also]
+    if diagnosis.steps:
         return [f"These steps {'narrow it down' if diagnosis.asking else 'should help'}.", *also]
     if titles:
         return [f"This may help: {titles}, below.", *(also or [DATA["otherwise"]])]
@@ -200,9 +218,14 @@ def _diagnosed(found: Diagnosis) -> Iterator[Section]:
 
 def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
     """Lines of a runbook, which are Markdown, as a list."""
-    plain = enumerate((" ".join(one.split()) for one in lines), 1)
+    plain = enumerate((" ".join(_plain(one).split()) for one in lines), 1)
     marked = ((f"{n}." if numbered else "-", one) for n, one in plain)
     return Markdown("\n".join(f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in marked))
+
+
+def _plain(text: str) -> str:
+    """Markdown with the names of other documents in place of links, which customers do not have."""
+    return pattern("cross_link").sub(r"“\1”", text)
 
 
 def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
@@ -216,7 +239,7 @@ def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
     shown: list[Block] = [
         CodeBlock(one.node.content.rstrip("\n"), one.node.info)
         if one.node.type in ("fence", "code_block")
-        else Markdown(one.text.strip())
+        else Markdown(_plain(one.text.strip()))
         for one in parts
     ]
     for one in found.contradictions:

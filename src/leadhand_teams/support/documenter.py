@@ -8,16 +8,16 @@ from typing import Final
 from leadhand import Handoff, Result
 from leadhand.tools.files import Document, split_into_passages
 from leadhand_teams.shared.everyday import is_everyday
-from leadhand_teams.support.escalator import wish_in
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
-from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks
-from leadhand_teams.support.troubleshooter import concerned, evidence_of
-from leadhand_teams.support.words import content, pattern, stems
+from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, MOST, NEAR, blocks
+from leadhand_teams.support.signals import concerns, wish_in
+from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
+from leadhand_teams.support.words import content, meanings, pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
-_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 1.7, 0.4, 0.7, 100, 4
+_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 1.4, 0.4, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:
@@ -34,25 +34,25 @@ def explain(handoff: Handoff) -> Result:
 
 def documented(request: str, library: SupportLibrary) -> Documented:
     """The section that fits a request best, and those that answer its other questions."""
-    questions = pattern("question").findall(request)
-    asked = [part.strip() for one in questions for part in pattern("and_question").split(one)]
-    others = [
-        one
-        for one in asked[:_MOST_QUESTIONS]
-        if one != request.strip() and len(content(one)) > 1 and not pattern("problem").search(one)
-    ]
+    evidence = concerned(request, evidence_of(request, library))
+    log = "\n".join(one.text for one in evidence)
+    reports = symptoms_of(request, evidence).best(library.runbooks) is not None
+    main, others = concerns(request, reports=reports)
+    others = others[:_MOST_QUESTIONS]
+    found = _documented(main, library, log)
     each = [_documented(one, library) for one in others]
-    also = tuple(one for one in each if one.sections)
-    log = "\n".join(one.text for one in concerned(request, evidence_of(request, library)))
+    strong = [sum(not is_everyday(word) for word in content(one)) > 1 for one in others]
+    also = tuple(
+        one
+        for one, says in zip(each, strong, strict=True)
+        if one.sections and (one.answered or says)
+    )
     names = pattern("name").findall(pattern("signature").sub("", request))
     is_known = any(not library.index.known.isdisjoint(stems(one)) for one in names)
-    found = _documented(request, library, log)
     left = (
         one
-        for one, its in zip(others, each, strict=True)
-        if not (its.answered or its.may_help)
-        and not wish_in(one)
-        and sum(not is_everyday(word) for word in content(one)) > 1
+        for one, its, says in zip(others, each, strong, strict=True)
+        if says and not (its.answered or its.may_help or wish_in(one))
     )
     whole = len(also) == len(others) > 1 and all(one.answered for one in also)
     unknown = () if is_known else tuple(dict.fromkeys(names))
@@ -63,16 +63,20 @@ def documented(request: str, library: SupportLibrary) -> Documented:
 def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
     request = pattern("no_error").sub(" ", request)
-    if not (ranked := library.index.ranked(request, log=log)):
+    books = {one.ref for one in library.runbooks}
+    ranked = library.index.ranked(request, MOST + len(books), log=log)
+    if not (ranked := [one for one in ranked if one.ref not in books][:MOST]):
         return Documented()
     best, words = ranked[0], {*library.index.words(request)}
+    counted = stems(" ".join(pattern("how_many").findall(request)))
+    lacks = any(not meanings(one, library.index.known) for one in counted)
     second = ranked[1].score if ranked[1:] else 0.0
     fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best.score)]
     asked = words if pattern("how_much").search(request) else set[str]()
     shown = [part_of(best.text, words), *("" for _ in ranked[1:])]
     return Documented(
-        answered=best.score >= ANSWERS_FROM,
-        may_help=best.score >= MAYBE or (best.score >= max(NEAR, _AHEAD * second)),
+        answered=best.score >= ANSWERS_FROM and not lacks,
+        may_help=best.score >= min(MAYBE, max(NEAR, _AHEAD * second)) and not lacks,
         sections=tuple(
             one.model_copy(update={"text": text}) for one, text in zip(ranked, shown, strict=True)
         ),
@@ -89,7 +93,7 @@ def contradictions(
         (one, sentence.strip(), amount, frozenset(stems(sentence.replace(amount[0], ""))))
         for one in sections
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", one.text)
-        if (amount := pattern("amount").search(sentence))
+        if "|" not in sentence and (amount := pattern("amount").search(sentence))
     ]
     for one, other in combinations(said[:_MOST_SENTENCES], 2):
         (section, text, amount, words), (beside, other_text, other_amount, others) = one, other

@@ -7,13 +7,11 @@ from typing import Final
 from leadhand import Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import Brief, Kind, Ticket, brief_of
+from leadhand_teams.support.signals import PERSON, points, reasons
 from leadhand_teams.support.troubleshooter import environment, evidence_of
 from leadhand_teams.support.words import DATA, carrying, compiled, pattern, stems
 
 _MOST: Final = 8
-_PERSON: Final = ("rights", "money", "urgent", "leak")
-"""Why a person is needed, whatever the kind."""
-_READ: Final = 2_000
 
 
 def escalate(handoff: Handoff) -> Result:
@@ -24,28 +22,6 @@ def escalate(handoff: Handoff) -> Result:
         summary=f"Ticket: {made.title}. {made.why_a_person}",
         confidence=70,
         evidence=["request"],
-    )
-
-
-def reasons(text: str) -> list[str]:
-    """Why only a person can help; empty: another worker may, as for how long refunds take."""
-    about = pattern("asks_only").sub(" ", text)
-    return [one for one in _PERSON if pattern(one).search(about)]
-
-
-def wish_in(text: str) -> bool:
-    """Whether a request, of whatever kind, asks for something new."""
-    signals = DATA["kinds"]["feature"]
-    return any(weight > 1 and compiled(one).search(text) for weight, one in signals)
-
-
-def points(kind: Kind, text: str) -> int:
-    """The signals of a kind; those in the title, or a request of one line, count twice."""
-    text = pattern("salutation").sub("", text[:_READ].strip())
-    title, _, body = text.strip().partition("\n")
-    return sum(
-        weight * (2 * bool(one.search(title)) + bool(one.search(body)))
-        for weight, one in ((weight, compiled(signal)) for weight, signal in DATA["kinds"][kind])
     )
 
 
@@ -69,7 +45,7 @@ def ticket(
     asked: dict[str, str] = {key: by for one in about for key, by in DATA["asked"][one].items()}
     shown = errors or pattern("no_error").search(text)
     known = {"environment": surroundings, "steps": steps, "evidence": shown}
-    is_high = about[0] in _PERSON or (kind == "bug" and pattern("affected").search(text))
+    is_high = about[0] in PERSON or (kind == "bug" and pattern("affected").search(text))
     severity = "high" if is_high else "low" if kind == "feature" else "normal"
     return Ticket(
         title=_title(said, kind, about),
@@ -92,7 +68,7 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
     """The sentence that says most of what it is about, cut at a word."""
 
     def telling(one: str) -> int:
-        reason = any(pattern(why).search(one) for why in about if why in _PERSON)
+        reason = any(pattern(why).search(one) for why in about if why in PERSON)
         says = min(len(carrying(stems(one))), 8) + (points(kind, one) if kind != "question" else 0)
         return 9 * reason + says - 9 * (one.isupper() or len(one.split()) < 3)
 
@@ -102,7 +78,7 @@ def _title(said: Sequence[str], kind: Kind, about: Sequence[str]) -> str:
     title = plain(max(filter(plain, said), key=telling, default="No text"))
     title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
     before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
-    before = "Request: " if about[0] in _PERSON else before
+    before = "Request: " if about[0] in PERSON else before
     said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)
     is_name = re.match(r"\w+[._]", title) is not None
     return ("" if said_so else before) + (title if is_name else title[:1].upper() + title[1:])

@@ -18,8 +18,8 @@ from leadhand.tools.files import HIDDEN
 from leadhand_teams.shared.reading import Reading, Text, read, read_once
 from leadhand_teams.support.lists import runbooks_of
 from leadhand_teams.support.output import DocSection
-from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
-from leadhand_teams.support.sections import PastTicket, SectionIndex, sections_of
+from leadhand_teams.support.runbooks import Runbook, Symptoms, Unusable, read_runbooks
+from leadhand_teams.support.sections import MAYBE, PastTicket, SectionIndex, sections_of
 from leadhand_teams.support.words import pattern
 
 OWN: Final = "leadhand-support"
@@ -37,6 +37,14 @@ class SupportLibrary:
     """What could not be read, a line each."""
     own: bool = False
     """Whether sections and runbooks are those that come with the team."""
+
+    def runbook_for(self, request: str, symptoms: Symptoms) -> Runbook | None:
+        """The runbook that names the symptoms; else one without `When:`, if it is the section that
+        is nearest to the request."""
+        if (named := symptoms.best(self.runbooks)) is not None:
+            return named
+        near = [one.ref for one in self.index.ranked(request, 1) if one.score >= MAYBE]
+        return next((one for one in self.runbooks if one.ref in near), None)
 
 
 def library_of(paths: Sequence[str]) -> SupportLibrary:
@@ -95,6 +103,8 @@ def _library(reading: Reading, prefix: str = "") -> SupportLibrary:
             logs.append(text)
         elif pattern("runbook").search(text.text) and (of := runbooks_of(text.text, text.name)):
             runbooks += of
+            if not of[1:] and not pattern("when").search(text.text):
+                sections.append(DocSection(ref=of[0].ref, title=of[0].title, text=text.text))
         else:
             sections += sections_of(text)
     why = [f"{name}: {why}" for name, why in unread.items()]

@@ -57,27 +57,42 @@ class _Making:
     def __init__(self, title: str) -> None:
         self._facts = {"title": title}
         self._nodes: dict[str, dict[str, object]] = {}
+        self._pitfalls: list[str] = []
 
     def runbook(self, items: Sequence[_Item]) -> Runbook:
         self._read(items, "start")
+        if self._pitfalls:
+            self._nodes["start"]["pitfalls"] = self._pitfalls
         title = self._facts["title"]
-        when = _parts(self._facts.get("when")) or [title.casefold(), *content(title)]
+        when = _parts(self._facts.get("when")) or [title.casefold()]
         return Runbook.model_validate({**self._facts, "when": when, "nodes": self._nodes})
 
     def _read(self, items: Sequence[_Item], name: str) -> None:
         """Make a node of the items of a list, and of what follows a question its branches."""
         node = self._nodes[name] = {}
         steps: list[str] = []
-        for item in items:
+        for at, item in enumerate(items):
             if (key := pattern("list_key").match(item.text)) is not None:
-                of_node = key[1].casefold() in ("cause", "person")
-                (node if of_node else self._facts)[key[1].casefold()] = key[2].strip()
+                if (word := key[1].casefold()) == "pitfall":
+                    self._pitfalls.append(key[2])
+                else:
+                    of_node = word in ("cause", "person")
+                    (node if of_node else self._facts)[word] = key[2].strip()
             elif item.text.endswith("?") and item.below and "ask" not in node:
-                branches = enumerate(item.below, 1)
                 node["ask"] = item.text
-                node["choices"] = [self._choice(one, f"{name}.{n}") for n, one in branches]
+                node["choices"] = choices = list[dict[str, object]]()
+                goes_on = [one for one in item.below if pattern("list_go_on").match(one.text)]
+                choices += [
+                    self._choice(one, f"{name}.{n}")
+                    for n, one in enumerate(item.below, 1)
+                    if one not in goes_on
+                ]
+                if goes_on:
+                    choices.append({"then": f"{name}.next"})
+                    self._read(items[at + 1 :], f"{name}.next")
+                    break
             elif pattern("list_pitfalls").match(item.text) and item.below:
-                node["pitfalls"] = [one.text for one in item.below]
+                self._pitfalls += [one.text for one in item.below]
             else:
                 details = "; ".join(one.text for one in item.below)
                 steps.append(f"{item.text.rstrip(':')}: {details}" if details else item.text)
@@ -87,10 +102,14 @@ class _Making:
     def _choice(self, item: _Item, name: str) -> dict[str, object]:
         found = pattern("list_branch").match(item.text)
         label, words, rest = found.groups() if found else (item.text, None, None)
-        self._read([*([_Item(rest)] if rest else []), *item.below], name)
-        other = pattern("list_otherwise").fullmatch(label)
-        leads = [] if other else _parts(words) or content(label)
-        return {"if": leads, "label": label, "then": name}
+        if rest and rest.endswith("?"):
+            self._read([_Item(rest, item.below)], name)
+        else:
+            self._read([*([_Item(rest)] if rest else []), *item.below], name)
+        if pattern("list_otherwise").fullmatch(label):
+            return {"label": label, "then": name}
+        alone = [" ".join(content(one)) for one in pattern("alternatives").split(label)]
+        return {"if": _parts(words) or alone, "label": label, "then": name}
 
 
 def _parts(listed: str | None) -> list[str]:

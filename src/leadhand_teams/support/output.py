@@ -109,6 +109,8 @@ class Walk(Data):
     severity: str = ""
     cause: str = ""
     steps: tuple[str, ...] = ()
+    sees: tuple[str, ...] = ()
+    """References of the sections to which its last steps link."""
     pitfalls: tuple[str, ...] = ()
     person: str = ""
     question: str = ""

@@ -12,9 +12,9 @@ from leadhand import Handoff, InputError, Plan, Task, Team
 from leadhand.contracts.role import Classifier
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.shared.answers import inputs
-from leadhand_teams.support.escalator import points, reasons, wish_in
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.output import Brief, DeskRoute, Kind, Sign, Triage, brief_of
+from leadhand_teams.support.signals import concerns, points, reasons, wish_in
 from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
 from leadhand_teams.support.words import DATA, foreign, pattern
 
@@ -44,7 +44,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         why = f" ({'; '.join(library.unread[:3])})" if library.unread else ""
         raise InputError(f"no input can be read{why}: hand in documents, runbooks or logs as text")
     signs = concerned(text, evidence_of(text, library))
-    fits = symptoms_of(text, signs).best(library.runbooks) or library.index.about(text)
+    named = library.runbook_for(concerns(text)[0], symptoms_of(text, signs))
+    fits = named or library.index.about(text)
     brief = routed(text, signs, team.trained_router, fits=bool(fits))
     workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
     workers += ["documenter"] if "documenter" not in workers else []

@@ -4,8 +4,9 @@
 words; one without words, if no other is. Where none is, the customer is asked.
 """
 
+import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Final, cast
 
@@ -65,7 +66,11 @@ class Symptoms:
 
     def __init__(self, text: str) -> None:
         self._text = text.casefold()
-        self._sentences = [_stems(one) for one in pattern("between_sentences").split(text)]
+        sentences = pattern("between_sentences").split(text)
+        self._sentences = [_stems(one) for one in sentences]
+        self._clauses = [
+            [{*_stems(part)} for part in pattern("clauses").split(one)] for one in sentences
+        ]
 
     def names(self, phrase: str) -> bool:
         """Whether it has a word or phrase; names of errors as they are.
@@ -83,6 +88,25 @@ class Symptoms:
             return any(wanted <= {*one} for one in self._sentences)
         near = compiled(r"(?<!\S)" + r" (?:(?!not )\S+ )?".join(map(re.escape, words)) + r"(?!\S)")
         return any(near.search(" ".join(one)) for one in self._sentences)
+
+    def says(self, question: str) -> str:
+        """What answers a question, `yes` or `no`; empty: nothing does."""
+        state = {*re.findall(r"\b(on|off)\b(?=\W*$)", question.casefold())}
+        for clause in (one for sentence in self._clauses for one in sentence):
+            for part in pattern("alternatives").split(question):
+                asked = {*carrying(_stems(part))} - {"on", "off"}
+                if state and asked & clause and (is_state := clause & {"on", "off"}):
+                    return "yes" if state <= is_state else "no"
+                named = len(asked & clause)
+                if named and named + ("it" in clause) > max(1, len(asked) / 2):
+                    return "no" if "not" in clause else "yes"
+        return ""
+
+    def fit(self, branch: "Branch", question: str) -> int:
+        """How many words of a branch it has, most of all of the phrases; 0: it is not taken."""
+        if {one.casefold() for one in branch.words} <= {"yes", "no"}:
+            return self.says(question) in {one.casefold() for one in branch.words}
+        return max((len(one.split()) for one in branch.words if self.names(one)), default=0)
 
     def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
         """The runbook of which most words fit, those of phrases one by one; `None`: none does.
@@ -114,13 +138,19 @@ def _stems(text: str) -> list[str]:
 def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
     """Follow a runbook as far as the symptoms lead."""
     way: list[RunbookNode] = []
+    open_checks: list[str] = []
     name: str | None = runbook.start
     while name is not None and len(way) < _MOST_NODES:
         node = runbook.nodes[name]
         way.append(node)
-        taken = [one.then for one in node.choices if any(map(symptoms.names, one.words))]
-        taken += [one.then for one in node.choices if not one.words]
-        name = taken[0] if taken else None
+        fits = {one.then: symptoms.fit(one, node.ask) for one in node.choices if one.words}
+        name = max(fits, key=lambda one: fits[one], default=None)
+        if name is None or not fits[name]:
+            name = next((one.then for one in node.choices if not one.words), None)
+            checks = [_branch(one, runbook.nodes[one.then]) for one in node.choices if one.words]
+            open_checks += [f"{node.ask} {one}" for one in checks if name and node.ask]
+        else:
+            open_checks = []
     last = way[-1]
     steps = (  # Without those that only find out what the symptoms say already.
         step
@@ -133,12 +163,22 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         ref=runbook.ref,
         severity=runbook.severity,
         cause=next((one.cause for one in reversed(way) if one.cause), ""),
-        steps=tuple(steps),
+        steps=(*steps, *(open_checks if last.ask else ())),
+        sees=tuple(_linked("\n".join(last.do), runbook.ref)),
         pitfalls=tuple(pitfall for one in way for pitfall in one.pitfalls),
         person=next((one.person for one in way if one.person), ""),
         question=last.ask,
         branches=tuple(_branch(one, runbook.nodes[one.then]) for one in last.choices),
     )
+
+
+def _linked(text: str, ref: str) -> Iterator[str]:
+    """The references of the sections to which a text of the file at `ref` links."""
+    file = ref.partition("#")[0]
+    for _, link in pattern("cross_link").findall(text):
+        path, _, anchor = link.partition("#")
+        to = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
+        yield f"{to}#{anchor}"
 
 
 def _branch(choice: Branch, node: RunbookNode) -> str:

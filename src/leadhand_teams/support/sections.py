@@ -8,7 +8,7 @@ questions of two manuals: `benchmarks/README.md`.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -17,18 +17,29 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from leadhand.tools.files import Document, split_into_passages
-from leadhand_teams.shared.everyday import is_everyday
+from leadhand_teams.shared.everyday import alike, is_everyday, is_passing, phrases
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.search import Index
 from leadhand_teams.support.output import DocSection
-from leadhand_teams.support.words import DATA, carrying, content, corrected, foreign, pattern, stems
+from leadhand_teams.support.words import (
+    DATA,
+    KIN,
+    carrying,
+    content,
+    foreign,
+    meanings,
+    pattern,
+    stems,
+)
 
 ANSWERS_FROM: Final = 3.3
 """A section with at least this score answers the question."""
-NEAR, MAYBE = 1.2, 2.0
+NEAR, MAYBE = 1.2, 1.8
 """A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 MOST: Final = 5
-_MOST_SENTENCES: Final = 6
+_MANY: Final = 8
+_ENOUGH: Final = 20.0
+"""So much rarity of words is enough: a long request need not be found as a whole."""
 _PASSAGE: Final = 40
 """Words in a passage; passages overlap by half."""
 PAIRS, TITLE, PROBLEM, TICKET, NAME = 2.0, 1.33, 1.0, 1.33, 1.0
@@ -114,7 +125,15 @@ class SectionIndex:
         passages = [(at, one) for at, text in enumerate(texts) for one in _passages(text)]
         self._section_of = [at for at, _ in passages]
         self._parts = Index(("", " ".join(one)) for _, one in passages)
-        self._pairs = Index(("", _joined([*title, "|", *text])) for title, text in both)
+        self._pairs = Index(("", " ".join(_pairs([*title, "|", *text]))) for title, text in both)
+        self._glossaries = {
+            at for at, one in enumerate(sections) if pattern("glossary").search(one.title)
+        }
+        self._terms = [
+            ({*carrying(stems(meaning))}, stems(term))
+            for at in self._glossaries
+            for term, meaning in pattern("defined").findall(sections[at].text)
+        ]
 
     @cached_property
     def asked_before(self) -> list[tuple[frozenset[str], tuple[int, ...]]]:
@@ -127,78 +146,119 @@ class SectionIndex:
         ]
 
     def words(self, text: str) -> list[str]:
-        """The words that carry a question, each once, with slips corrected.
+        """The words that carry a question, each once, as the documents have them."""
+        return [next(iter(one)) for one in self._asked(text)]
 
-        If others are left, without everyday words that no section has: they need not be found.
+    def _asked(self, text: str) -> list[Mapping[str, float]]:
+        """The words that carry a question, each once, with what documents may call it.
+
+        If others are left, without everyday words that no section has, which need not be found;
+        of many also without times, feelings and numbers.
         """
-        found = [*dict.fromkeys(corrected(carrying(stems(text)), self.known))]
+        found = carrying(stems(text))
         strange = foreign(text)
-        kept = [one for one in found if one in self.known or not (strange or is_everyday(one))]
-        return found if all(map(is_everyday, kept)) else kept
+        meant = {one: meanings(one, self.known) for one in found}
+        kept = {
+            one: also or {one: 1.0}
+            for one, also in meant.items()
+            if (also or not (strange or is_everyday(one)))
+        }
+        if len(kept) > _MANY:
+            kept = {
+                one: also
+                for one, also in kept.items()
+                if not (is_passing(one) or (one.isdigit() and len(one) < 3))
+            }
+        if all(map(is_everyday, kept)):
+            return [also or {one: 1.0} for one, also in meant.items()]
+        more = [{one: KIN for one in alike(unit) if one in self.known} for unit in phrases(text)]
+        for sentence in map(stems, pattern("between_sentences").split(text)):
+            for means, term in self._terms:
+                if len(said := means.intersection(sentence)) > 1:
+                    more.append(dict.fromkeys(term, 1.0))
+                    kept = {one: also for one, also in kept.items() if one not in said}
+        return [*kept.values(), *filter(None, more)]
 
     def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
-        """The sections that fit the question, or one of its sentences, best; the best first.
+        """The sections that fit the question best; the best first.
 
         A section about an error code that the question or a `log` names answers it.
         """
-        sentences = pattern("between_sentences").split(question)[:_MOST_SENTENCES]
-        best: dict[int, float] = {}
+        best = self._scores(question)
+        parts = pattern("between_sentences").split(question)
+        for part in (
+            parts if len(parts) == 2 else ()
+        ):  # Often only one of two says what it is about.
+            for at, score in self._scores(part).items() if len(self.words(part)) > 1 else ():
+                best[at] = max(best.get(at, score), score)
         said = [one for one in DATA["means"] if pattern(one).search(question)]
         same = [one for name in said for one in DATA["means"][name] if self.known >= {*stems(one)}]
-        for one in {question, *same, *(one for one in sentences if len(self.words(one)) > 1)}:
+        for one in same:
             for at, score in self._scores(one).items():
+                is_title = {*stems(one)} <= self._titles[at]
+                score = 2 * ANSWERS_FROM if is_title else min(score, ANSWERS_FROM)
                 best[at] = max(best.get(at, score), score)
-        for wanted in ({*stems(one)} for one in same):
-            for at in (at for at, title in enumerate(self._titles) if wanted <= title):
-                best[at] = max(best.get(at, 0.0), ANSWERS_FROM)
-        for at in self.about(f"{question}\n{log}"):
+        for at in self.about(question, log):
             best[at] = max(best.get(at, 0.0), 0.0) + ANSWERS_FROM
+        if not pattern("asks_meaning").search(question):
+            best = {at: one for at, one in best.items() if at not in self._glossaries}
         ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
         return [
             self.sections[at].model_copy(update={"score": round(score, 2)}) for at, score in ranked
         ]
 
-    def about(self, text: str) -> list[int]:
-        """The few sections whose titles name an error code of a text, else whose texts do."""
-        codes = {*pattern("error_code").findall(text)}
+    def about(self, text: str, log: str = "") -> list[int]:
+        """The few sections whose titles name an error code of a text or log, else whose texts do,
+        or quote words of the log."""
+        codes, said = _codes(f"{text}\n{log}"), log.casefold()
         for texts in ((one.title for one in self.sections), (one.text for one in self.sections)):
-            named = [codes.intersection(pattern("error_code").findall(text)) for text in texts]
-            if 0 < sum(map(bool, named)) < MOST:
+            named = [
+                not codes.isdisjoint(_codes(text))
+                or any(one.casefold() in said for one in pattern("literal").findall(text))
+                for text in texts
+            ]
+            if 0 < sum(named) < MOST:
                 return [at for at, one in enumerate(named) if one]
         return []
 
     def _scores(self, question: str) -> dict[int, float]:
         """The score of each section that shares words with a question."""
-        words = self.words(question)
-        asked, total = frozenset(words), self._weight(words) or 1.0
+        asked = self._asked(question)
+        words = frozenset(next(iter(one)) for one in asked)
+        total = self._weight(words) or 1.0
+        most = min(total, _ENOUGH)
         parts: defaultdict[int, float] = defaultdict(float)
-        for hit in self._parts.search(" ".join(words), len(self._parts)):
-            at = self._section_of[hit.item]
-            parts[at] = max(parts[at], hit.score)
-        pairs = _joined(corrected(content(question), self.known))
-        every = sum(map(self._pairs.rarity, {*pairs.split()}))
-        hits = self._pairs.search(pairs, len(self.sections))
-        together = {one.item: one.share * every for one in hits}
+        for passage, score in self._parts.scores(asked).items():
+            at = self._section_of[passage]
+            parts[at] = max(parts[at], score)
+        said = [next(iter(meanings(one, self.known)), one) for one in content(question)]
+        together = {
+            one.item: one for one in self._pairs.search(" ".join(_pairs(said)), len(self.sections))
+        }
+        every = sum(map(self._pairs.rarity, _pairs(said)))
         problem = pattern("problem").search(question) is not None
-        names = self._whole.search(" ".join(pattern("proper").findall(question)), MOST + 1)
-        named = {one.item for one in names if len(names) <= MOST}
+        names = stems(" ".join(pattern("proper").findall(question)))
+        named = self._whole.scores({one: 1.0} for one in names)
         scores: dict[int, float] = {}
-        for hit in self._whole.search(" ".join(words), len(self.sections)):
-            title = self._titles[hit.item]
+        for at, score in self._whole.scores(asked).items():
+            title = self._titles[at]
             # What the whole document is about tells none of its sections from the others.
-            own = (title - self._subjects[hit.item] or title) & asked
-            score = hit.score + parts[hit.item] + PAIRS * together.get(hit.item, 0.0)
-            about = self._weight(own) / (self._weight(title) or 1.0)
-            scores[hit.item] = score / total + TITLE * about
-            if hit.item in named:  # A name makes a section near, and no answer.
-                near = min(scores[hit.item] + NAME, ANSWERS_FROM - 0.01)
-                scores[hit.item] = max(scores[hit.item], near)
-            if pattern("problem_title").search(self.sections[hit.item].title):
-                scores[hit.item] += PROBLEM if problem else -PROBLEM / 2
-        for words, places in self.asked_before:
-            both = self._weight(words & asked, 2)
+            own = title - self._subjects[at] or title
+            about = sum(
+                self._whole.rarity(one) * max(word.get(one, 0.0) for word in asked) for one in own
+            )
+            both = PAIRS * every * together[at].share if at in together else 0.0
+            scores[at] = (score + parts[at] + both) / most
+            scores[at] += TITLE * about / (self._weight(title) or 1.0) * most / total
+            if at in named and len(named) <= MOST:  # A name makes a section near, and no answer.
+                near = min(scores[at] + NAME, ANSWERS_FROM - 0.01)
+                scores[at] = max(scores[at], near)
+            if pattern("problem_title").search(self.sections[at].title):
+                scores[at] += (PROBLEM if problem else -PROBLEM / 2) * most / total
+        for words_before, places in self.asked_before:
+            both = self._weight(words_before & words, 2)
             for at in places if both else ():
-                alike = both / (self._weight(words, 2) * self._weight(asked, 2)) ** 0.5
+                alike = both / (self._weight(words_before, 2) * self._weight(words, 2)) ** 0.5
                 scores[at] = scores.get(at, 0.0) + TICKET * alike**3
         return scores
 
@@ -206,9 +266,14 @@ class SectionIndex:
         return sum(self._whole.rarity(word) ** power for word in words)
 
 
-def _joined(words: Sequence[str]) -> str:
+def _codes(text: str) -> set[str]:
+    """The codes of errors and the HTTP statuses of a text."""
+    return {code or status for code, status in pattern("error_code").findall(text)}
+
+
+def _pairs(words: Sequence[str]) -> list[str]:
     """Each pair of neighbouring words that carry something, as one."""
-    return " ".join("".join(pair) for pair in {*pairwise(carrying(words))})
+    return ["".join(pair) for pair in {*pairwise(carrying(words))}]
 
 
 def _passages(text: Sequence[str]) -> list[Sequence[str]]:

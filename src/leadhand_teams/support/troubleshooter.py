@@ -9,6 +9,7 @@ from leadhand import Escalated, Handoff, Result
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import Diagnosis, Sign, brief_of
 from leadhand_teams.support.runbooks import Symptoms, walk
+from leadhand_teams.support.signals import concerns
 from leadhand_teams.support.words import DATA, carrying, compiled, foreign, pattern, stems
 
 _MOST: Final = 8
@@ -42,7 +43,7 @@ def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     evidence = concerned(request, evidence_of(request, library))
     symptoms = symptoms_of(request, evidence)
     known = [Symptoms(one.text).best(signatures()) for one in evidence]
-    books = [symptoms.best(library.runbooks), *known]
+    books = [library.runbook_for(concerns(request)[0], symptoms), *known]
     books += [symptoms.best(signatures())] if not evidence else []
     fitting = {one.title: one for one in books if one is not None}
     meant = [
@@ -122,7 +123,8 @@ def _said(name: str, message: str | None) -> str:
 def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
     """The error lines of a log, alike ones counted as one, the most frequent first."""
     alike: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
-    for match in pattern("log_line").finditer(text):
+    lines = [*pattern("log_line").finditer(text)] or pattern("failed_line").finditer(text)
+    for match in lines:
         alike[pattern("varying").sub("#", match[2])].append(match)
     most = sorted(alike.values(), key=len, reverse=True)[:3]
     return [

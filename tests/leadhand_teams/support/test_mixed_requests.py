@@ -6,9 +6,9 @@ import pytest
 
 from leadhand import Answer, Supervisor
 from leadhand.extension import load
-from leadhand_teams.support.escalator import reasons
 from leadhand_teams.support.output import SupportAnswer
 from leadhand_teams.support.report import files
+from leadhand_teams.support.signals import reasons
 
 FILES = {
     "billing.md": "# Billing\n\n## Refunds\n\nRefunds take 5 to 10 business days to reach you.\n\n"

@@ -231,3 +231,32 @@ def test_a_sentence_of_everyday_words_finds_nothing(tmp_path: Path) -> None:
 )
 def test_wishes_how_to_questions_and_problems_are_told_apart(text: str, kind: str) -> None:
     assert routed(text, []).kind == kind
+
+
+def test_a_status_or_the_words_of_a_log_find_the_section_that_has_them(tmp_path: Path) -> None:
+    guide = (
+        "# Interface\n\n## Read badges\n\nCall the address of the badges.\n\n## Answers\n\n"
+        "| Status | Meaning |\n|---|---|\n| 403 | The key may only read. |\n\n"
+        "## Journal\n\n`bad seal` means that the clock of the gate is late.\n"
+    )
+    _, found = run("HTTPError: 403 Client Error when I write badges", tmp_path, **{"if.md": guide})
+    assert found.sections[0].ref == "if.md#answers"
+    log = (
+        "2026-11-01 08:00:04 gate: http 404\n" + "2026-11-01 09:00:04 gate: bad seal, invalid\n" * 2
+    )
+    _, found = run("The gate fails, see the log", tmp_path, **{"if.md": guide, "gate.log": log})
+    assert "the clock of the gate is late" in found.reply
+
+
+def test_a_word_that_only_the_glossary_has_finds_what_it_means(tmp_path: Path) -> None:
+    guide = (
+        "# Words we use\n\n- **Badge**: the plastic card or key ring that opens a gate.\n\n"
+        "# Lock a lost badge\n\nChoose **Lock**.\n\n# Paint the gate\n\nUse a brush.\n"
+    )
+    _, found = run("I lost the card from my key ring.", tmp_path, **{"a.md": guide})
+    assert "Choose **Lock**." in found.reply
+
+
+def test_a_number_of_what_no_document_has_is_not_answered(tmp_path: Path) -> None:
+    _, found = run("How many litres does a green badge hold?", tmp_path)
+    assert "Our documents do not answer this." in found.reply

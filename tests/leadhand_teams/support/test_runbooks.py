@@ -39,7 +39,7 @@ def test_a_markdown_list_becomes_a_decision_tree_that_leads_by_the_words_of_a_re
         "high",
         "wiki.md#A script keeps timing out",
     )
-    assert sign_in.when == ("sign-in fails", "sign", "fail")
+    assert sign_in.when == ("sign-in fails",)
     server = walk(slow, Symptoms("It timed out while calling the API"))
     assert server.steps == (
         "Run it once more with `logging` on.",
@@ -139,3 +139,46 @@ def test_a_runbook_fits_by_its_matter_and_the_phrase_of_a_branch_where_none_fits
     assert found.best([book]) is book
     assert walk(book, found).person == "We read the journal."
     assert Symptoms("We bought a book and 3 pages were lost.").best([book]) is None
+
+
+CHECKS = """
+# Runbook: the gate shows as offline
+
+Use this when the desk says that a gate is offline.
+
+1. Is the lamp of the gate on?
+   - No: see [Power](../guide.md#power).
+   - Yes: go on.
+2. Did you get a new router or a new provider?
+   - Yes: follow [Change the network](../guide.md#change-the-network).
+   - No: go on.
+3. Does the gate beep?
+   - Yes: How often?
+     - Once: restart it.
+     - Twice: call the fitter.
+   - No: call the desk.
+
+**Pitfall:** a reset deletes all badges.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "question"),
+    [
+        ("We have a new router, and gate 4 is offline", ["follow [Change the network]"], ""),
+        ("Gate 4 is offline, its lamp is off.", ["see [Power]"], ""),
+        ("The gate is offline. It does not beep.", ["call the desk."], ""),
+        ("The gate is offline, it beeps.", [], "How often?"),
+        ("Gate 4 is offline", ["Is the lamp", "Did you get a new"], "Does the gate beep?"),
+    ],
+)
+def test_questions_of_a_checklist_are_answered_by_the_request(
+    text: str, steps: list[str], question: str
+) -> None:
+    (book,) = runbooks_of(CHECKS, "runbooks/gates.md")
+    way = walk(book, Symptoms(text))
+    assert way.question == question
+    assert [one[: len(start)] for one, start in zip(way.steps, steps, strict=True)] == steps
+    assert way.pitfalls == ("a reset deletes all badges.",)
+    if "router" in text:
+        assert way.sees == ("guide.md#change-the-network",)
