@@ -15,7 +15,6 @@ from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.statements import Added, check
 
 _NONE: Final = "No expert was asked: this is a question of none of the four fields."
-_SEVERAL: Final = "The documents have several answers to this, by what is meant."
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -32,7 +31,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     found.answered = bool(asked) and answering >= {*asked}
     moderated = [one for one in opinions.values() if one.field is None]
     found.answer = "\n\n".join(_lines(found, moderated))
-    found.may_be = [cited for one in moderated for cited in one.citations]
     found.citations = [cited for one in found.opinions for cited in one.citations]
     checks = (check for one in found.opinions for check in one.checks)
     found.professional_check = [*dict.fromkeys(checks)]
@@ -72,13 +70,13 @@ def _opinion(one: TaskResult) -> ExpertOpinion | None:
 def _lines(found: Answered, moderated: Sequence[ExpertOpinion]) -> Iterator[str]:
     """The answer in a sentence for each expert, labelled, and where documents differ."""
     for one in found.opinions:
-        near = one.citations[0] if one.citations else None
         said = f"{one.lack or 'there are no documents to answer from'}."
-        if near and not one.answered:
-            said += f" The nearest passage: “{near.quote}” ({near.ref})"
+        if one.citations and not one.answered:
+            near = "; ".join(f"“{cited.quote}” ({cited.ref})" for cited in one.citations[:3])
+            said += f" What is nearest to it: {near}"
         said = " ".join([one.answer, *one.notes]) if one.answered else said
         yield f"{str(one.field).capitalize()}: {said}"
-    yield from (_SEVERAL if one.citations else _NONE for one in moderated if one.ask)
+    yield from (_NONE for one in moderated if one.ask)
     for one in found.disagreements:
         if one.settled:
             yield f"{one.other.ref} differs ({one.what}), but {one.one.ref} holds. {one.why}"

@@ -1,7 +1,6 @@
 """What a question asks: its parts, the words that a passage must have, and its conditions. Pure."""
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -106,19 +105,3 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         sort = "code" if is_name and pattern("code").search(word) else sort
         found.append(AskedWord(word, tuple(terms(word)), weight(sort), is_subject, is_name))
     return found
-
-
-def names_in(question: str, words: Sequence[str]) -> list[str]:
-    """Words of a question as written, each with the capitalised words before it."""
-    found = [
-        said[0] if said else word
-        for word in words
-        for said in [re.search(rf"((?:[A-Z][\w'’]* )*){re.escape(word)}\b(?:['’]s)?", question)]
-    ]
-    return [one for one in found if not any(one != other and one in other for other in found)]
-
-
-def is_open(question: str) -> bool:
-    """Whether a question does not say what it is about: it has no noun and no name."""
-    vague = stems_of("generic") | stems_of("noise")
-    return all({*terms(one)} <= vague for one in subjects(question))

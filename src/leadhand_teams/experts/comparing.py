@@ -1,46 +1,32 @@
-"""Where documents contradict each other, or are each for other cases. Pure."""
+"""Where documents contradict each other. Pure."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from leadhand_teams.experts.finding import FoundLine
+from leadhand_teams.experts.finding import FoundAnswer
 from leadhand_teams.experts.output import Disagreement
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, shared_part
 from leadhand_teams.shared import values
 
 
-class OtherCase(NamedTuple):
-    """A sentence of another document that states other numbers for a special case."""
-
-    case: str
-    sentence: QuotableLine
-
-
-def compared(
-    kind: str, found: Sequence[FoundLine], known: KnownLines
-) -> Iterable[Disagreement | OtherCase]:
+def disagreements(found: FoundAnswer, known: KnownLines) -> Iterator[Disagreement]:
     """The best sentence against those of other documents on the same."""
-    best = found[0].sentence
+    best = found.near[0]
     # It must have all names of the question that the best one has, and what that says itself.
-    here = found[0].places.items()
-    names = {one for one, place in here if one.is_name or not place.startswith("top")}
-    seen = {best.file}
-    for other in found[1:]:
-        two = other.sentence
-        if two.file in seen or not names <= other.places.keys() or best.title or two.title:
+    names = {one for one, place in best.places.items() if one.is_name or place.name != "top"}
+    seen = {best.sentence.file}
+    for other in found.near[1:]:
+        one, two = best.sentence, other.sentence
+        if two.file in seen or not names <= other.places.keys() or one.title or two.title:
             continue
-        if what := _difference(kind, best.quote, two.quote):
+        if what := _difference(found.kind, one.quote, two.quote):
             seen.add(two.file)
-            mine, theirs = (_cases(one) for one in (best, two))
-            other_case = next(
-                (case for case in theirs if case.lower() not in {*map(str.lower, mine)}), None
+            mine, theirs = (
+                pattern("special").search(one.quote),
+                pattern("special").search(two.quote),
             )
-            yield OtherCase(other_case, two) if other_case else _judged(what, best, two, known)
-
-
-def _cases(one: QuotableLine) -> list[str]:
-    return [match[0] for match in pattern("special").finditer(one.quote)]
+            case = f"for “{theirs[0]}”, " if theirs and not mine else ""
+            yield _judged(f"{case}{what}", one, two, known)
 
 
 def _difference(kind: str, one: str, two: str) -> str:

@@ -9,21 +9,29 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from leadhand_teams.experts.asking import AskedWord, asked, is_open, wanted
+from leadhand_teams.experts.asking import AskedWord, asked, wanted
 from leadhand_teams.experts.cases import fit_of_case
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns, weight
 from leadhand_teams.shared import values
 from leadhand_teams.shared.everyday import alike
-from leadhand_teams.shared.search import stem
 
 NUMBERS: Final = ("amount", "time", "duration", "money")
 """Questions that want a number."""
 _CANDIDATES: Final = 400
-_MOST_QUOTES: Final = 4
+
+
+class FoundPlace(NamedTuple):
+    """Where a passage has a word of the question: the nearest place."""
+
+    name: Literal["own", "heading", "clause", "top"]
+    """The sentence itself, its headings, its clause, or what its document is about."""
+    is_exact: bool
+    """Whether it is the word itself, not another one that means the same."""
+    counts: float
 
 
 class FoundLine(NamedTuple):
@@ -35,39 +43,44 @@ class FoundLine(NamedTuple):
     score: float
     share: float
     """Of the question's words that are in the documents, weighed by their rarity; 0 to 1."""
-    places: Mapping[AskedWord, str]
-    """Where the passage has each word: the nearest place."""
+    places: Mapping[AskedWord, FoundPlace]
 
 
 class FoundAnswer(NamedTuple):
     """What the documents say on a question."""
 
     kind: str
+    """What it asks for: a key of `asked` in `words.yaml`."""
+    asks: Sequence[AskedWord]
+    """The words of the question."""
     near: Sequence[FoundLine]
     """All that have words of the question, best first."""
+    unknown: Sequence[AskedWord]
+    """Nouns and names of the question that no document has."""
     known: float
     """The share of the question's words that are in the documents, weighed by their rarity."""
-    answers: bool = False
-    unknown: Sequence[AskedWord] = ()
-    """Nouns and names of the question that no document has."""
-    asks: Sequence[AskedWord] = ()
-    """The words of the question."""
-    read_as: Sequence[tuple[str, str]] = ()
-    """Words of the question that no document has, and the words of the best passage for them."""
+    certainty: Literal["sure", "likely", "none"] = "none"
+    """Whether the best passage answers."""
+    rival: QuotableLine | None = None
+    """A passage of another document that may be meant as well."""
 
     @property
-    def best(self) -> list[FoundLine]:
-        """The first, and further ones that are nearly as good."""
-        least = weight("beside") * self.near[0].score if self.near else 0.0
-        return [one for one in self.near[:_MOST_QUOTES] if one.score >= least]
+    def passages(self) -> list[QuotableLine]:
+        """The best sentence of each clause, best first."""
+        clauses = {(one.file, one.clause): one for one in (o.sentence for o in self.near[::-1])}
+        return [*clauses.values()][::-1]
 
 
 def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
-    """The passages that answer a part of a question, best first."""
+    """The passages that answer a part of a question, best first.
+
+    Documents of another field than the expert's count less.
+    """
     kind, asks = asked(part), wanted(part, question, known)
     here = {one: _numbers(one, known) for one in asks}
-    exact = {one for one in asks if _numbers(one, known, exactly=True)}
+    elsewhere = {one for one in asks if _numbers(one, known, exactly=True)}
     words = [one for one in asks if here[one]]
+    names = {one for one in words if one.is_name}
     count = len(known.sentences)
     rare = {
         one: one.weight * math.log(1 + (count - len(here[one]) + 0.5) / (len(here[one]) + 0.5))
@@ -76,58 +89,56 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     heavy: Counter[int] = Counter()
     for one in words:
         heavy.update(dict.fromkeys(here[one], rare[one]))
-    # A passage need not have the words that only other parts of the question have.
+    # A passage need not have a long story as a whole, and of other parts of the question little.
     need = {one: rare[one] * (weight("context") if one.is_context else 1.0) for one in words}
-    # A long story need not be in a passage as a whole.
     whole = sum(sorted(need.values(), reverse=True)[: int(weight("most_words"))]) or 1.0
-    names_nothing = expert is not None and is_open(question)
     near: list[FoundLine] = []
-    names = {one for one in words if one.is_name}
     for number, _ in heavy.most_common(_CANDIDATES):
         sentence = known.sentences[number]
-        if names_nothing and known.kinds[sentence.file].field != expert:
-            continue
-        at = {one: _place(one, number, known, is_elsewhere=one in exact) for one in words}
-        has = {one: place for one, (place, _) in at.items() if place}
-        score = sum(rare[one] * counts for one, (_, counts) in at.items())
-        score *= _for_case(kind, question, number, known, expert)
-        if names and not names & has.keys():
-            score *= weight("unnamed")
-        share = min(1.0, sum(need[one] for one in has) / whole)
-        near.append(FoundLine(sentence, number, score * (weight("share") + share), share, has))
-    near.sort(key=lambda one: (-one.score, one.number))
+        at = {one: _place(one, number, known, is_elsewhere=one in elsewhere) for one in words}
+        places = {one: place for one, place in at.items() if place}
+        share = min(1.0, sum(need[one] for one in places) / whole)
+        score = sum(rare[one] * place.counts for one, place in places.items())
+        score *= (weight("share") + share) * _for_case(kind, question, number, known)
+        score *= weight("unnamed") if names and not names & places.keys() else 1.0
+        near.append(FoundLine(sentence, number, score, share, places))
+    others = {
+        file for file, kind in known.kinds.items() if expert and kind.field not in (expert, None)
+    }
+    factor = {file: weight("other_field") if file in others else 1.0 for file in known.kinds}
+    near.sort(key=lambda one: (-one.score * factor[one.sentence.file], one.number))
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
-    found = FoundAnswer(kind, near, whole / (whole + lost), unknown=unknown, asks=asks)
-    return _judged(found, part, known, expert) if near else found
+    found = FoundAnswer(kind, asks, near, unknown, whole / (whole + lost))
+    return _judged(found, part, expert) if near else found
 
 
-def _judged(found: FoundAnswer, part: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
-    """Whether the best passage answers, and what it lacks."""
+def _judged(found: FoundAnswer, part: str, expert: Expert | None) -> FoundAnswer:
+    """How sure it is that the best passage answers."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
     # A code that the sentence itself has tells more than a noun that is in no document; and a
     # clause that forbids letting answers for a guest whom it does not name.
-    codes = {one for one in found.asks if one.is_subject and pattern("code").search(one.word)}
-    is_code = any(first.places.get(one) == "own!" for one in codes)
+    is_code = any(
+        place.name == "own" and pattern("code").search(one.word)
+        for one, place in first.places.items()
+    )
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
     is_whole = is_code or (is_clause and first.share >= weight("clause_whole"))
     lacks = [one for one in found.unknown if one.is_name or not is_whole]
-    is_enough = first.share >= weight("answers")
     needs_number = pattern("quantity").search(part) is not None and not is_fit
-    said = re.findall(
-        r"[^\W\d_]+(?:-[^\W\d_]+)*", f"{first.sentence.quote} {first.sentence.heading}"
+    if lacks or needs_number or first.share < weight("likely"):
+        return found
+    rivals = (
+        one.sentence
+        for one in found.near
+        if one.sentence.file != first.sentence.file and one.score >= weight("rival") * first.score
     )
-    return found._replace(
-        answers=is_enough and not lacks and not needs_number,
-        read_as=[
-            (one.word, other)
-            for one, place in first.places.items()
-            if not place.endswith("!") and not _numbers(one, known, exactly=True)
-            for other in [next((word for word in said if one.is_in(frozenset({stem(word)}))), "")]
-            if other
-        ],
-    )
+    is_open = not any(one.is_subject for one in found.asks)
+    rival = next(rivals, None) if is_open or first.share < weight("whole") else None
+    if first.share < weight("answers"):
+        return found if rival else found._replace(certainty="likely")
+    return found._replace(certainty="likely" if rival else "sure", rival=rival)
 
 
 def _numbers(one: AskedWord, known: KnownLines, *, exactly: bool = False) -> frozenset[int]:
@@ -142,28 +153,24 @@ def _numbers(one: AskedWord, known: KnownLines, *, exactly: bool = False) -> fro
 
 def _place(
     one: AskedWord, number: int, known: KnownLines, *, is_elsewhere: bool
-) -> tuple[str, float]:
-    """Where a passage has a word, and what it counts there; "!" marks the word itself."""
+) -> FoundPlace | None:
     sentence = known.sentences[number]
     body, heads = known.stems[number]
     # What a document is about, says little in one of its sentences.
-    top = known.tops[sentence.file]
-    if one.is_in(top, exactly=True):
-        place = "own!" if one.is_in(body) else "section!" if one.is_in(heads) else "top!"
-        return place, weight("top")
+    if one.is_in(known.tops[sentence.file], exactly=True):
+        return FoundPlace("own" if one.is_in(body) else "top", is_exact=True, counts=weight("top"))
     clause = known.clauses[sentence.file, sentence.clause]
     beside = frozenset[str]().union(*(known.stems[other][0] for other in clause))
-    for place, has in (("own", body), ("heading", heads), ("clause", beside)):
-        if one.is_in(has, exactly=True):
-            return f"{place}!", weight(place)
+    like = weight("like_elsewhere" if is_elsewhere else "like")
+    names: Sequence[Literal["own", "heading", "clause"]] = ("own", "heading", "clause")
+    for name, has in zip(names, (body, heads, beside), strict=True):
         if one.is_in(has):
-            return place, weight(place) * weight("like_elsewhere" if is_elsewhere else "like")
-    return "", 0.0
+            is_exact = one.is_in(has, exactly=True)
+            return FoundPlace(name, is_exact, weight(name) * (1.0 if is_exact else like))
+    return None
 
 
-def _for_case(
-    kind: str, question: str, number: int, known: KnownLines, expert: Expert | None
-) -> float:
+def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float:
     """How well a sentence fits the case of a question and what it asks for."""
     sentence = known.sentences[number]
     length = len(known.stems[number][0]) / weight("words")
@@ -176,29 +183,11 @@ def _for_case(
         factor *= weight("definition")
     if sentence.file in known.replaced:
         factor *= weight("replaced")
-    if expert and known.kinds[sentence.file].field not in (expert, None):
-        factor *= weight("other_field")
     if fits(kind, sentence):
         return factor * weight("fits")
     clause = known.clauses[sentence.file, sentence.clause]
     lacks = kind in NUMBERS and not any(fits(kind, known.sentences[one]) for one in clause)
     return factor * (weight("misfits") if lacks else 1.0)
-
-
-def meanings(question: str, known: KnownLines) -> list[QuotableLine]:
-    """One sentence of each clause that a question may mean which names nothing."""
-    found = find(question, question, known, None)
-    most = max((len([*one.places]) for one in found.near), default=0)
-    whole = [
-        one
-        for one in found.near
-        if len(one.places) == most
-        and not any(place.startswith(("top", "clause")) for place in one.places.values())
-        and (found.kind not in NUMBERS or fits(found.kind, one.sentence))
-    ]
-    exact = [sum(place.endswith("!") for place in one.places.values()) for one in whole]
-    likely = [one.sentence for one, own in zip(whole, exact, strict=True) if own == max(exact)]
-    return [*{(one.file, one.clause): one for one in reversed(likely)}.values()][::-1]
 
 
 def fits(kind: str, sentence: QuotableLine) -> bool:

@@ -68,8 +68,6 @@ class Answered(BaseModel):
     answer: str = ""
     citations: list[Citation] = []
     professional_check: list[str] = []
-    may_be: list[Citation] = []
-    """What a question may mean that names nothing."""
     question: str | None = None
     opinions: list[ExpertOpinion] = []
     disagreements: list[Disagreement] = []

@@ -9,7 +9,6 @@ from leadhand_teams.experts.finding import NUMBERS, FoundAnswer
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import pattern, units, weight
 
-_CLAUSE: Final = re.compile(r"\W*\d+\.\d+")
 _MOST_CHARS: Final = {True: 450, False: 250}
 """A numbered clause of so many characters is quoted whole; so is a paragraph whose heading has a
 word of the question that the sentence does not have."""
@@ -20,49 +19,34 @@ _CLAUSES: Final = 0.3
 
 
 def quoted(lines: Sequence[QuotableLine]) -> str:
-    """The words of a passage, with its place, and the heading of an item of a list."""
+    """The words of a passage, with its place, and the heading of an item of a list or a row."""
     heading = lines[0].heading.rpartition(" > ")[2]
-    is_bare = re.match(r"[-*•–] ", lines[0].quote) and heading
+    is_bare = re.match(r"[-*•–|] |.* \| ", lines[0].quote) and heading
     below = f" (below “{heading}”)" if is_bare else ""
     return f"“{' '.join(line.quote for line in lines)}”{below} ({lines[0].ref})"
 
 
 def passage(part: str, found: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
     """The best sentence with those of its clause that go on with it, or all steps of a list."""
-    if not found.near:
-        return []
     first = found.near[0]
     if found.kind == "steps" and (steps := _steps(found, known)):
         return steps
     clause = known.clauses[first.sentence.file, first.sentence.clause]
     every = [known.sentences[number] for number in clause]
-    is_numbered = _CLAUSE.match(every[0].quote) is not None
-    is_whole = is_numbered or any(one.startswith("heading") for one in first.places.values())
+    is_numbered = re.match(r"\W*\d+\.\d+", every[0].quote) is not None
+    is_whole = is_numbered or any(one.name == "heading" for one in first.places.values())
     if is_whole and sum(len(one.quote) for one in every) <= _MOST_CHARS[is_numbered]:
         return every
     begin = end = clause.index(first.number)
-    more = [_goes_on(one) for one in every]
+    more = [pattern("continues").match(pattern("number").sub("", one.quote)) for one in every]
     least = weight("beside" if found.kind in NUMBERS else "also") * first.score
-    # "Error 619" does not go on with "error 812".
-    places = first.places.items()
-    codes = {one for one, at in places if at == "own!" and re.search(r"\d", one.word)}
-    near = [
-        one
-        for one in found.near
-        if one.score >= least and all(one.places.get(code) == "own!" for code in codes)
-    ]
-    also = {one.number for one in near}
+    also = {one.number for one in found.near if one.score >= least}
     is_plural = pattern("plural").search(part) is not None
     while begin and (more[begin] or (is_plural and clause[begin - 1] in also)):
         begin -= 1
     while end + 1 < len(clause) and (more[end + 1] or clause[end + 1] in also):
         end += 1
     return every[begin : end + 1][:_MOST_IN_CLAUSE]
-
-
-def _goes_on(one: QuotableLine) -> bool:
-    """Whether a sentence goes on with the one before it, as an exception does."""
-    return pattern("continues").match(pattern("number").sub("", one.quote)) is not None
 
 
 def _steps(found: FoundAnswer, known: KnownLines) -> list[QuotableLine]:
@@ -83,7 +67,19 @@ def _sum(words: Iterable[AskedWord]) -> float:
     return sum(one.weight for one in words)
 
 
-def doubts(
+def doubt(part: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines) -> str:
+    """What is doubted of a passage that answers, as a question; empty if nothing is."""
+    lacks = _lacking(part, found, lines, known)
+    if found.rival:
+        return f"Or is this meant: {quoted([found.rival])}?"
+    if lacks:
+        return f"The passage does not have {named(lacks)}: is it about that?"
+    if not any(one.is_exact and one.name != "top" for one in found.near[0].places.values()):
+        return "The passage was found only by words that mean nearly the same: is it what you mean?"
+    return "" if found.certainty == "sure" else "The passage has a part of this only: is it meant?"
+
+
+def _lacking(
     part: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
 ) -> list[str]:
     """The nouns of a question, and unless it asks for a number its verbs, that a passage lacks."""
@@ -101,13 +97,18 @@ def doubts(
     ]
 
 
+def named(words: Sequence[str]) -> str:
+    """Words of a question in quotation marks, the first four."""
+    return ", ".join(f"“{word}”" for word in words[:4])
+
+
 def forbidding(found: FoundAnswer, lines: Sequence[QuotableLine]) -> QuotableLine | None:
     """A sentence that forbids, by itself or its heading, what the best passage does not."""
     if found.kind != "permission" or any(_forbids(one) for one in lines):
         return None
-    exact = {one for one, place in found.near[0].places.items() if place[-1] == "!"}
+    exact = {one for one, place in found.near[0].places.items() if place.is_exact}
     for one in found.near[1:]:
-        also = {word for word in exact if one.places.get(word, "")[-1:] == "!"}
+        also = {word for word in exact & one.places.keys() if one.places[word].is_exact}
         is_near = one.score >= weight("forbids") * found.near[0].score
         if is_near and len(also) > 1 and 2 * len(also) > len(exact) and _forbids(one.sentence):
             return one.sentence

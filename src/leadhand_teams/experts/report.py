@@ -49,9 +49,6 @@ def report(request: str, found: Answered, *, took: str = "", alone: bool = True)
             ]
             for one in found.opinions
         },
-        "What it may be about": [
-            QuoteBlock(cited.quote, cited.ref, about=cited.heading) for cited in found.may_be
-        ],
         "Added by the model": [f"{one.text} [{one.ref}]" for one in found.added],
         "What a professional must check": [Items(found.professional_check)],
         "Not followed: instructions to the reader": [

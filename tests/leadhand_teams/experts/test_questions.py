@@ -145,10 +145,72 @@ def test_the_documents_choose_the_expert_and_what_must_be_checked(folder: str) -
     assert ran(folder, "Which film won the cup?").expert is None
 
 
-def test_what_names_nothing_is_asked_back_with_what_it_may_mean(folder: str) -> None:
+def test_another_passage_that_may_be_meant_is_shown_and_asked_about(folder: str) -> None:
     Path(folder, "cellar_lease.md").write_text("# Lease\n\nKeys are stored for 12 months.\n")
     Path(folder, "hotel_manual.md").write_text("# Hotel\n\nBags are stored for 2 days.\n")
     found = ran(folder, "How long are they stored?")
-    assert (found.expert, found.answered) == (None, False)
-    assert "“Keys” (cellar_lease.md:3)" in str(found.question)
-    assert "Bags are stored for 2 days." in [one.quote for one in found.may_be]
+    assert "Keys are stored for 12 months." in found.answer
+    assert "Or is this meant: “Bags are stored for 2 days.”" in str(found.question)
+
+
+STORIES = {
+    "club_rules.md": """# Rules of the rowing club
+
+## Boats
+
+A member must not lend a club boat. Boats are cleaned after use.
+
+| Length of membership | Yearly fee | Notice |
+|---|---|---|
+| Up to 2 years | 80.00 | 2 weeks |
+| More than 2 years, up to 6 years | 60.00 | 5 weeks |
+
+## Guests
+
+A member may bring a guest of at least 12 years on a river boat for up to 3 hours.
+""",
+    "club_rules_old.md": """# Rules of the rowing club, edition of 2019
+
+| Length of membership | Yearly fee | Notice |
+|---|---|---|
+| Up to 6 years | 90.00 | 1 week |
+""",
+    "engine_manual.md": """# Manual of the launch
+
+| Code | Meaning | What to do |
+|---|---|---|
+| F-12 | No fuel | Open the tap |
+| F-21 | Too hot | Stop the engine and wait |
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("expert", "question", "said"),
+    [
+        (
+            "legal",
+            "I joined the club a bit over three years ago and we are moving north. It was a good "
+            "time. What notice do I have to give?",
+            "| More than 2 years, up to 6 years | 60.00 | 5 weeks |",
+        ),
+        (
+            "legal",
+            "My nephew is 14 and stays with us. He'd love the river. May I bring him on a boat?",
+            "a guest of at least 12 years",
+        ),
+        (
+            "technical",
+            "We were on the water near the weir. The engine died and it says F-21. What do I do?",
+            "| F-21 | Too hot |",
+        ),
+    ],
+)
+def test_a_story_is_answered_by_the_row_or_limit_for_its_case(
+    tmp_path: Path, expert: Expert, question: str, said: str
+) -> None:
+    for name, text in STORIES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    text = STORIES["club_rules.md"] + "\nThese rules replace the edition of 2019.\n"
+    (tmp_path / "club_rules.md").write_text(text, encoding="utf-8")
+    assert said in opinion_on(question, [str(tmp_path)], expert).citations[0].quote
