@@ -1,5 +1,6 @@
 """Teams as tools of MCP, with the official client: over HTTP at `/mcp`, and over stdio."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -8,14 +9,17 @@ from typing import Any, Literal
 import anyio
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.context import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult
 
+from leadhand.serve import ServiceSettings
+from leadhand.serve.tokens import NAMED_FILE, NamedTokens
 from tests.patience import HANG_S
 from tests.programs import forkserver
 from tests.repositories import Repo
+from tests.serve.desk import Desk, serving_desk
 from tests.serve.openai_desk import FILE, PAGE, OpenAIDesk, serving_openai
 
 # The client's library imports it on first use, deep in a loop, where pytest can't rewrite it.
@@ -45,7 +49,7 @@ class Person:
 
 @asynccontextmanager
 async def connected(
-    desk: OpenAIDesk, name: str = "ann", *, person: Person | None = None, mode: str = "auto"
+    desk: Desk, name: str = "ann", *, person: Person | None = None, mode: str = "auto"
 ) -> AsyncGenerator[Client]:
     headers = {"Authorization": f"Bearer {name}"}
     async with (
@@ -246,6 +250,27 @@ def test_a_caller_needs_a_token_and_a_session_is_its_own(desk: OpenAIDesk) -> No
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
     assert desk.client("bob").post("/mcp", json=ping, headers=headers).status_code == 404
     assert desk.client("ann").post("/mcp", json=ping, headers=headers).status_code == 200
+
+
+@pytest.mark.wall_clock
+async def test_a_call_ends_when_the_token_of_its_caller_is_revoked(tmp_path: Path) -> None:
+    tokens = NamedTokens(tmp_path / NAMED_FILE)
+    token = tokens.add("eve", tenant="acme", role="requester")
+    settings = ServiceSettings(grace_s=0, heartbeat_s=0.05)
+    with serving_desk(tmp_path, auth=None, settings=settings) as desk:
+        async with connected(desk, token) as client:
+            started = await called(client, "start", team="gate", request="hello")
+            with pytest.raises(MCPError):
+                await asyncio.gather(
+                    called(client, "result", run_id=started["run_id"], wait_s=HANG_S),
+                    asyncio.to_thread(_revoke, tokens, desk),
+                )
+
+
+def _revoke(tokens: NamedTokens, desk: Desk) -> None:
+    """Once the worker waits at its gate."""
+    assert desk.gate.arrived.wait(HANG_S)
+    tokens.revoke("eve")
 
 
 @pytest.mark.wall_clock

@@ -77,7 +77,8 @@ class Guards:
                 scope[CALLER] = await authenticated(Request(scope))
             await self._app(scope, self._limited(receive, most), send_guarded)
         except HTTPException as refused:
-            await problem_response(Request(scope), refused)(scope, receive, send_guarded)
+            if not started:
+                await problem_response(Request(scope), refused)(scope, receive, send_guarded)
         except Exception as error:
             _log.exception("%s %s failed", scope["method"], scope["path"])
             if not started:

@@ -6,7 +6,7 @@ calls: `start` returns its id, and `result` waits for it for a while.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -271,19 +271,20 @@ class Endpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        principal = await authenticated(Request(scope, receive))
-        scope[_CALLER] = ServiceCaller(principal, self._service)
+        request = Request(scope, receive)
+        principal = await authenticated(request)
+        caller = scope[_CALLER] = ServiceCaller(principal, self._service, request)
         token = AccessToken(token="", client_id=f"{principal.tenant}\0{principal.name}", scopes=[])
         scope["user"] = AuthenticatedUser(token)
         answering = self._server.session_manager.asgi_app(scope, receive, send)
-        if scope["method"] != "GET":
-            await answering
-            return
-        # A stream that stays open must not keep the service from stopping.
-        draining = self._service.draining.wait()
-        parts = [asyncio.ensure_future(answering), asyncio.ensure_future(draining)]
+        ends: list[Coroutine[None, None, object]] = [answering, caller.until_revoked()]
+        if scope["method"] == "GET":  # a stream that stays open must not keep it from stopping
+            ends.append(self._service.draining.wait())
+        parts = [*map(asyncio.create_task, ends)]
         try:
-            await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+            ended, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+            for part in ended:
+                part.result()
         finally:
             for part in parts:
                 part.cancel()

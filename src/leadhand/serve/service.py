@@ -186,6 +186,13 @@ class ServiceCaller:
     def _name(self) -> tuple[str, str]:
         return self.principal.tenant, self.principal.name
 
+    async def until_revoked(self) -> None:
+        """Raises `HttpProblem` 401 once the caller counts no more."""
+        while True:
+            await asyncio.sleep(self.service.settings.heartbeat_s)
+            if not await self.still_counts():
+                raise HttpProblem(401, "the token was revoked, or has expired")
+
     async def still_counts(self) -> bool:
         """Whether the caller is still who it was when the request began: tokens are revoked."""
         if self.request is None:
