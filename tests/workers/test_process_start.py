@@ -13,8 +13,8 @@ import pytest
 
 from leadhand.contracts.outcome import Failed, Outcome
 from leadhand.contracts.team import WorkFunction
-from leadhand.engine.current_attempt import attempt_time
 from leadhand.workers.processes import ProcessPool, ProcessWorker
+from tests.engine.attempt_time import attempt_time
 from tests.workers.process_ids import said
 from tests.workers.worker_samples import BOUND_S, make_handoff
 

@@ -6,8 +6,8 @@ the run, and `asyncio.run` at its end, for ever. So attempts are abandonable tas
 
 import asyncio
 import ctypes
-import functools
 import math
+import time
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ from leadhand.contracts.events.task import stuck_message
 from leadhand.contracts.ladder import Rung
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
-from leadhand.engine.current_attempt import CurrentAttempt, attempt_time, current_attempt
+from leadhand.engine.current_attempt import CurrentAttempt, current_attempt
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import Quarantine, ReadyQueue, inside_worker
+from leadhand.engine.shared_workers import Quarantine, ReadyQueue
 from leadhand.engine.stopwatch import Stopwatch
 from leadhand.ports import Runner
 from leadhand.state.fold import TaskState
@@ -54,32 +54,29 @@ class AbandonableTask(Generic[T_co]):
 
     def __await__(self) -> Generator[object, object, T_co]:
         self._begun = True
-        self.watch.start()
-        try:
-            return (yield from self._steps())
-        finally:
-            self.watch.stop()
-
-    def _steps(self) -> Generator[object, object, T_co]:
-        work, loop = self._work, asyncio.get_running_loop()
+        work, watch, now = self._work, self.watch, asyncio.get_running_loop().time
         thrown: BaseException | None = None
-        while True:
-            try:
-                waits_for = work.send(None) if thrown is None else work.throw(thrown)
-            except StopIteration as stop:
-                return stop.value
-            paused_s = loop.time()
-            try:
-                yield waits_for
-                thrown = None
-            except asyncio.CancelledError as cancelled:
-                if self._abandoned:
-                    _never_collect(work)
-                    raise
-                thrown = cancelled
-            except BaseException as error:
-                thrown = error
-            self.watch.resume(paused_s, ready=waits_for is None)
+        watch.start()
+        try:
+            while True:
+                try:
+                    waits_for = work.send(None) if thrown is None else work.throw(thrown)
+                except StopIteration as stop:
+                    return stop.value
+                paused_s = now()
+                try:
+                    yield waits_for
+                    thrown = None
+                except asyncio.CancelledError as cancelled:
+                    if self._abandoned:
+                        _never_collect(work)
+                        raise
+                    thrown = cancelled
+                except BaseException as error:
+                    thrown = error
+                watch.resume(paused_s, ready=waits_for is None)
+        finally:
+            watch.stop()
 
 
 def _never_collect(work: object) -> None:
@@ -91,20 +88,34 @@ def _never_collect(work: object) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(work))
 
 
-@dataclass(slots=True, eq=False)
-class Attempt:
+@dataclass(slots=True, kw_only=True, eq=False)
+class Attempt(CurrentAttempt):
     """An attempt that has been dispatched and not yet handled."""
 
+    attempts: "Attempts"
     task: TaskState
-    number: int
     queue: ReadyQueue
     limits: Limits
     abandonable: AbandonableTask[Outcome]
     work: asyncio.Task[None] | None = None
     begun: bool = False
-    timer: asyncio.TimerHandle | None = None
+    due_s: float = math.inf
+    """When it is stopped or, once it was, abandoned, in the event loop's time."""
     stop_requested: str | None = None
     """Why it was cancelled: `timeout`, or why the run stops."""
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        if self.stop_requested is not None:
+            yield
+            return
+        now = asyncio.get_running_loop().time
+        left_s, self.due_s = self.due_s - now(), math.inf
+        try:
+            yield
+        finally:
+            if self.stop_requested is None:
+                self.attempts.look_at(self, now() + left_s)
 
     def outcome(self, returned: Outcome | None) -> Outcome | None:
         """How the attempt ended, given what its work returned; `None` if the run stopped it."""
@@ -144,6 +155,9 @@ class Attempts:
     ended: deque[tuple[Attempt, Outcome | None]] = field(init=False, default_factory=deque)
     """Attempts to be handled, with what their work returned."""
     _to_begin: list[Attempt] = field(init=False, default_factory=list)
+    _looks_s: float = field(init=False, default=math.inf)
+    _alarm: asyncio.TimerHandle | None = field(init=False, default=None)
+    """For whichever attempt is due first, at `_looks_s`."""
 
     @property
     def works(self) -> list[asyncio.Task[None]]:
@@ -155,53 +169,81 @@ class Attempts:
         """Whether a worker of this run, other than a nested team, is working."""
         return any(one.queue.worker.team is None for one in self.running.values())
 
-    def add(self, attempt: Attempt) -> None:
+    def add(
+        self,
+        task: TaskState,
+        number: int,
+        queue: ReadyQueue,
+        limits: Limits,
+        work: Coroutine[object, object, Outcome],
+    ) -> None:
         """Take the slots for an attempt; its work starts with the next `begin`."""
-        self.running[attempt.task.id] = attempt
+        attempt = Attempt(
+            recorder=self.recorder,
+            task_id=task.id,
+            number=number,
+            worker=queue.worker.name,
+            attempts=self,
+            task=task,
+            queue=queue,
+            limits=limits,
+            abandonable=AbandonableTask(work),
+        )
+        self.running[task.id] = attempt
         self._to_begin.append(attempt)
-        for slots in attempt.queue.slots:
+        for slots in queue.slots:
             slots.free -= 1
-        if attempt.queue.worker.team is None:
+        if queue.worker.team is None:
             self.quarantine.enter()
 
     def begin(self) -> None:
         """Start the work of the attempts added since the last call, unless they were stopped."""
         added, self._to_begin = self._to_begin, []
+        loop, outer = asyncio.get_running_loop(), current_attempt.get()
+        now_s, real_s, path = loop.time(), time.monotonic(), self.recorder.path
+        ends_s = real_s + self.recorder.time_left_s
+        if outer is not None:
+            ends_s = min(ends_s, outer.ends_s)
         for attempt in added:
-            if attempt.stop_requested is None:
-                self._begin(attempt)
+            if attempt.stop_requested is not None:
+                continue
+            limit_s = attempt.limits.timeout_s or math.inf
+            attempt.ends_s = min(real_s + limit_s, ends_s)
+            if attempt.queue.worker.team is not None:
+                attempt.in_worker = outer is not None and outer.in_worker
+            name = f"task:{path}{attempt.task_id}"
+            attempt.work = loop.create_task(self._work(attempt), name=name)
+            self.look_at(attempt, now_s + limit_s)
 
-    def _begin(self, attempt: Attempt) -> None:
-        id = attempt.task.id
-        loop = asyncio.get_running_loop()
-        name = f"task:{self.recorder.path}{id}"
-        attempt.work = loop.create_task(self._work(attempt), name=name)
-        if attempt.limits.timeout_s is not None:
-            attempt.timer = loop.call_later(
-                attempt.limits.timeout_s, self.request_stop, attempt, "timeout"
-            )
+    def look_at(self, attempt: Attempt, due_s: float) -> None:
+        """Stop the attempt at `due_s`, or abandon it if it was stopped before."""
+        attempt.due_s = due_s
+        if due_s < self._looks_s:
+            self.close()
+            self._looks_s = due_s
+            self._alarm = asyncio.get_running_loop().call_at(due_s, self._look)
 
-    @contextmanager
-    def _paused(self, attempt: Attempt) -> Generator[None]:
-        timer = attempt.timer
-        if timer is None or attempt.stop_requested is not None:
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        left_s = timer.when() - loop.time()
-        timer.cancel()
-        try:
-            yield
-        finally:
+    def _look(self) -> None:
+        now_s, self._looks_s = self._looks_s, math.inf
+        for attempt in [*self.running.values()]:
+            if attempt.due_s > now_s:
+                self.look_at(attempt, attempt.due_s)
+                continue
+            attempt.due_s = math.inf
             if attempt.stop_requested is None:
-                attempt.timer = loop.call_later(left_s, self.request_stop, attempt, "timeout")
+                self.request_stop(attempt, "timeout")
+            else:
+                self.abandon(attempt)
+
+    def close(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
 
     def release(self, attempt: Attempt) -> bool:
         """Free its slots. False if that was done before: an attempt ends once."""
-        if self.running.pop(attempt.task.id, None) is None:
+        if self.running.pop(attempt.task_id, None) is None:
             return False
-        if attempt.timer is not None:
-            attempt.timer.cancel()
+        attempt.work = None  # whose context has the attempt
         queue = attempt.queue
         taken_s = self.recorder.elapsed_s() - attempt.task.dispatched_s
         queue.release(taken_s)
@@ -216,40 +258,27 @@ class Attempts:
         if attempt.stop_requested is not None or (attempt.work and attempt.work.done()):
             return
         attempt.stop_requested = why
-        if attempt.work is None:  # its dispatch is not committed yet
-            attempt.abandonable.drop()
-            self._end(attempt, None)
-            return
-        if attempt.timer is not None:
-            attempt.timer.cancel()
-        loop = asyncio.get_running_loop()
-        attempt.timer = loop.call_later(self.grace_s, self.abandon, attempt)
-        attempt.work.cancel()
+        if attempt.work is not None:  # its dispatch is committed
+            self.look_at(attempt, asyncio.get_running_loop().time() + self.grace_s)
+            attempt.work.cancel()
         if not attempt.begun:  # cancelled before its first step, its work would never report
             attempt.abandonable.drop()
             self._end(attempt, None)
 
     def abandon(self, attempt: Attempt) -> None:
         attempt.abandonable.abandon()
-        if attempt.work is None or not attempt.work.cancel():
-            return
-        current = self._current(attempt)
-        current.record_stuck(stuck_message(current.worker, current.task_id))
-
-    def _current(self, attempt: Attempt) -> CurrentAttempt:
-        id, worker = attempt.task.id, attempt.queue.worker.name
-        return CurrentAttempt(self.recorder, id, attempt.number, worker)
+        if attempt.work is not None and attempt.work.cancel():
+            attempt.record_stuck(stuck_message(attempt.worker, attempt.task_id))
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
-        current_attempt.set(self._current(attempt))
-        inside_worker.set(attempt.queue.worker.team is None or inside_worker.get())
-        left_s = min(attempt.limits.timeout_s or math.inf, self.recorder.time_left_s)
-        with attempt_time(left_s, pause=functools.partial(self._paused, attempt)):
-            try:
-                outcome = await attempt.abandonable
-            except asyncio.CancelledError:
-                outcome = None  # `Attempt.outcome` says what that means
+        current_attempt.set(attempt)
+        try:
+            outcome = await attempt.abandonable
+        except asyncio.CancelledError:
+            outcome = None  # `Attempt.outcome` says what that means
+        finally:
+            attempt.ends_s = -math.inf
         self._end(attempt, outcome)
 
     def _end(self, attempt: Attempt, outcome: Outcome | None) -> None:

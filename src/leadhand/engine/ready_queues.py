@@ -18,21 +18,13 @@ from leadhand.ports import Runner
 
 
 class Turn(NamedTuple):
-    """The next task, and the worker that takes it, or why none may."""
+    """The worker that takes a task, or why none may."""
 
-    task_id: str
     queue: ReadyQueue
     reason: str = ""
     """Why it is another worker than the task's."""
     refused: str | None = None
     """Why no worker may take it; `None`: it is to start."""
-
-
-class _Assignment(NamedTuple):
-    queue: ReadyQueue | None
-    """`None`: wait until a probe has ended."""
-    reason: str = ""
-    refused: str | None = None
 
 
 class ReadyQueues:
@@ -106,23 +98,21 @@ class ReadyQueues:
             queue.shared.leave(self._waiter)
             queue.ready.clear()
 
-    def next(self, now_s: float) -> Turn | None:
+    def next(self, now_s: float) -> tuple[str, Turn] | None:
         """The next task to start or to refuse, by rank; `None` if all ready tasks must wait."""
         best: ReadyQueue | None = None
-        chosen: _Assignment | None = None
+        chosen: Turn | None = None
         for queue in self._queues.values():
             if not queue.ready or (best is not None and best.ready[0] <= queue.ready[0]):
                 continue
-            assignment = self._assignment(queue, now_s)
-            if assignment.refused is not None or (
-                assignment.queue is not None and assignment.queue.may_start()
-            ):
-                best, chosen = queue, assignment
+            turn = self._turn(queue, now_s)
+            if turn is not None and (turn.refused is not None or turn.queue.may_start()):
+                best, chosen = queue, turn
         if best is None or chosen is None:
             return None
         id = heapq.heappop(best.ready)[2]
         self._pinned.discard(id)
-        return Turn(id, chosen.queue or best, chosen.reason, chosen.refused)
+        return id, chosen
 
     def line_up(self, *, idle: bool = False) -> None:
         """Queue for the shared workers that this run needs, and leave all other queues. `idle`:
@@ -146,37 +136,38 @@ class ReadyQueues:
             candidates.append(self._queues[worker.fallback])
         return candidates
 
-    def _assignment(self, queue: ReadyQueue, now_s: float) -> _Assignment:
-        """Which worker takes the first task of a queue, by breakers and load."""
+    def _turn(self, queue: ReadyQueue, now_s: float) -> Turn | None:
+        """Which worker takes the first task of a queue, by breakers and load; `None` until a probe
+        has ended."""
         breaker, worker = queue.shared.breaker, queue.worker
         if breaker.failures and not breaker.admits(now_s):
             return self._while_open(queue, now_s, retry=queue.ready[0][2] in self._pinned)
         if worker.role is not None or worker.max_queue is not None:
             return self._balanced(queue, now_s)
-        return _Assignment(queue)
+        return Turn(queue)
 
-    def _while_open(self, queue: ReadyQueue, now_s: float, *, retry: bool) -> _Assignment:
+    def _while_open(self, queue: ReadyQueue, now_s: float, *, retry: bool) -> Turn | None:
         """Which worker takes a task whose worker's breaker is open."""
         breaker, worker = queue.shared.breaker, queue.worker
         fallback = self._queues[worker.fallback] if worker.fallback is not None else None
         why = f"the breaker of {worker.name} is open: {breaker.reason}"
         if fallback is not None and fallback.shared.breaker.admits(now_s):
-            return _Assignment(fallback, why)
+            return Turn(fallback, why)
         if breaker.admits(now_s, retry=retry):
-            return _Assignment(queue)
+            return Turn(queue)
         if worker.offline is not None and worker.run is None:
-            return _Assignment(queue)  # its offline code works without the model
+            return Turn(queue)  # its offline code works without the model
         if retry and breaker.probe is not None:
             queue.shared.wake_after_probe(self._waiter)
-            return _Assignment(None)
+            return None
         if fallback is not None:
             why = f"{why}; so is that of its fallback {fallback.worker.name}"
-        return _Assignment(queue, refused=why)
+        return Turn(queue, refused=why)
 
-    def _balanced(self, queue: ReadyQueue, now_s: float) -> _Assignment:
+    def _balanced(self, queue: ReadyQueue, now_s: float) -> Turn:
         worker = queue.worker
         if queue.ready[0][2] in self._pinned:
-            return _Assignment(queue)
+            return Turn(queue)
         peers = [
             _load(peer)
             for peer in self._peers.get(worker.name, ())
@@ -192,8 +183,8 @@ class ReadyQueues:
             max_queue=worker.max_queue,
         )
         if taken is None:
-            return _Assignment(queue)
-        return _Assignment(self._queues[taken.worker], taken.reason)
+            return Turn(queue)
+        return Turn(self._queues[taken.worker], taken.reason)
 
 
 def _load(queue: ReadyQueue) -> WorkerLoad:

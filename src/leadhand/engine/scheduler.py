@@ -13,7 +13,6 @@ from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import (
     GRACE_S,
-    AbandonableTask,
     Attempt,
     Attempts,
     EndedAttempt,
@@ -179,6 +178,7 @@ class Scheduler:
             self._attempts.release(attempt)
             key = f"{self._recorder.prefix}{attempt.task.id}"
             attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
+        self._attempts.close()
         self._ready_queues.close()
 
     def _is_unfinished(self) -> bool:
@@ -270,8 +270,8 @@ class Scheduler:
     def _dispatch_ready(self) -> None:
         """Dispatch by rank until slots or tasks run out; then suspects, one at a time, alone."""
         now_s = asyncio.get_running_loop().time()
-        while not self._quarantine.claims and (turn := self._ready_queues.next(now_s)):
-            self._take(turn)
+        while not self._quarantine.claims and (found := self._ready_queues.next(now_s)):
+            self._take(*found)
         if not self._tasks.suspects:
             return
         busy = self._ready_queues.any_ready or self._attempts.any_working
@@ -280,21 +280,21 @@ class Scheduler:
         if self._quarantine.claim(self._wake_up):
             self._suspect = self._tasks.suspects.popleft()
             self._tasks.enqueue(self._suspect, first=True)
-            if turn := self._ready_queues.next(now_s):
-                self._take(turn)
+            if found := self._ready_queues.next(now_s):
+                self._take(*found)
             attempt = self._attempts.running.get(self._suspect)
             if attempt is None or attempt.queue.worker.team is not None:
                 # It did not start, as a run in another thread uses its worker, or its nested run
                 # needs the event loop's other workers.
                 self._quarantine.release(self._wake_up)
 
-    def _take(self, turn: Turn) -> None:
+    def _take(self, id: str, turn: Turn) -> None:
         if turn.refused is not None:
-            self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
-        elif turn.queue.take(f"{self._recorder.prefix}{turn.task_id}"):
-            self._dispatch(turn.queue, turn.task_id, turn.reason)
+            self._recovery.refused(id, turn.queue.worker, turn.refused)
+        elif turn.queue.take(f"{self._recorder.prefix}{id}"):
+            self._dispatch(turn.queue, id, turn.reason)
         else:  # a run in another thread was faster
-            self._tasks.make_ready(turn.task_id)
+            self._tasks.make_ready(id)
 
     def _dispatch(self, queue: ReadyQueue, id: str, reason: str) -> None:
         task = self._state.tasks[id]
@@ -317,15 +317,13 @@ class Scheduler:
             path=self._recorder.path,
             run_context=self._run_context,
         )
-        attempt = Attempt(
-            task, given.attempt, queue, limits, AbandonableTask(run_safely(queue.runner, given))
-        )
         self._recorder.record(
             events.TaskDispatched(
                 **self._recorder.task_stamp(id, given.attempt), worker=worker.name
             )
         )
-        self._attempts.add(attempt)
+        work = run_safely(queue.runner, given)
+        self._attempts.add(task, given.attempt, queue, limits, work)
 
     def _limits_of(self, worker: Worker, limits: Limits) -> Limits:
         found = self._limits.get((worker.name, limits))

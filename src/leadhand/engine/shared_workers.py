@@ -6,7 +6,6 @@ worker that kills the process ends all runs of an event loop.
 """
 
 import asyncio
-import contextvars
 import copy
 import datetime as dt
 import weakref
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from leadhand.contracts.outcome import Completed, Escalated, Outcome
 from leadhand.contracts.summary import WorkerHealth
 from leadhand.contracts.team import Ladder, Team, Worker
+from leadhand.engine.current_attempt import current_attempt
 from leadhand.policies.breaker import Breaker
 from leadhand.ports import Clock, Runner
 
@@ -26,9 +26,6 @@ SUSPECT_CRASHES = 2
 MAX_CRASHES = 3
 """A task that was running at so many crashes in a row is given up."""
 _WEIGHT = 0.3
-
-inside_worker: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_worker", default=False)
-"""Whether a worker runs this code; it may run a supervisor of its own."""
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
     weakref.WeakKeyDictionary()
@@ -47,7 +44,8 @@ class Quarantine:
     @classmethod
     def here(cls) -> "Quarantine":
         """The quarantine of the running event loop; a run that a worker started has its own."""
-        if inside_worker.get():
+        current = current_attempt.get()
+        if current is not None and current.in_worker:
             return cls()
         return _shared.setdefault(asyncio.get_running_loop(), cls())
 

@@ -70,9 +70,11 @@ class Stopwatch:
 
     def start(self) -> None:
         _CURRENT.set(self)
-        self._rounds = _ROUNDS_OF.setdefault(asyncio.get_running_loop(), _Rounds())
+        loop = asyncio.get_running_loop()
+        rounds = _ROUNDS_OF.get(loop)
+        self._rounds = rounds or _ROUNDS_OF.setdefault(loop, _Rounds())
         self._rounds.step()
-        self._started_s = _now()
+        self._started_s = loop.time()
 
     def resume(self, paused_s: float, *, ready: bool) -> None:
         """Begin a step after the one that ended at `paused_s`. If it was not `ready` at once, what

@@ -29,7 +29,10 @@ def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
 
 def order(tasks: Sequence[Node]) -> list[str]:
     """In topological order (A. B. Kahn, 1962), without tasks on a cycle or after one."""
-    after = dependants(tasks)
+    return _order(tasks, dependants(tasks))
+
+
+def _order(tasks: Sequence[Node], after: Mapping[str, Sequence[str]]) -> list[str]:
     waiting = {task.id: len(task.depends_on) for task in tasks}
     queue = deque(id for id, count in waiting.items() if not count)
     out: list[str] = []
@@ -72,7 +75,7 @@ def remaining_path(
     seconds of `duration`, else in tasks."""
     after = dependants(tasks)
     length: dict[str, float] = {}
-    for id in reversed(order(tasks)):
+    for id in reversed(_order(tasks, after)):
         own = 1.0 if duration is None else duration[id]
         length[id] = own + max((length[next_id] for next_id in after.get(id, ())), default=0.0)
     return length

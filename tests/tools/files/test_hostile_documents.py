@@ -19,12 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.engine.current_attempt import attempt_time
 from leadhand.errors import ToolError
 from leadhand.tools.files.documents import Document, Documents
 from leadhand.tools.files.index import SearchIndex
 from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.parsing import ParserLimits
+from tests.engine.attempt_time import attempt_time
 from tests.tools.files import samples
 
 PATIENT = ParserLimits(cpu_s=3_600, file_s=3_600)
