@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from leadhand.errors import InputError
+from leadhand.errors import InputError, TeamError
 from leadhand.supervisor import Supervisor
-from leadhand.teams.importing import ImportProblems, import_team
+from leadhand.teams.importing import import_team
 from leadhand.teams.loader import inspect, load
 from leadhand.testing import ScriptedServer
 
@@ -290,7 +290,7 @@ def test_a_crew_that_cant_be_read_is_named_by_file_and_line_and_nothing_is_writt
     tmp_path: Path, agents: str, tasks: str, said: str
 ) -> None:
     source = write_crew(tmp_path, agents, tasks, crew="")
-    with pytest.raises(ImportProblems) as raised:
+    with pytest.raises(TeamError) as raised:
         import_team(source, tmp_path / "team")
     assert [said in line for line in raised.value.problems].count(True) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
@@ -304,7 +304,7 @@ def test_links_bad_bytes_and_doubled_names_of_subagents_are_problems(tmp_path: P
     (folder / "latin.md").write_bytes(b"---\nname: caf\xe9\n---\n")
     (folder / "one.md").write_text(SUBAGENT)
     (folder / "two.md").write_text(SUBAGENT)
-    with pytest.raises(ImportProblems) as raised:
+    with pytest.raises(TeamError) as raised:
         import_team(folder, tmp_path / "team")
     assert raised.value.problems == (
         "latin.md:2: is not UTF-8 text here: save the file as UTF-8",

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.teams.importing import ImportProblems, import_team
+from leadhand.errors import TeamError
+from leadhand.teams.importing import import_team
 from leadhand.teams.loader import load
 
 
@@ -65,7 +66,7 @@ def test_a_manifest_that_is_none_or_leads_out_of_its_plugin_is_a_problem(
     (tmp_path / "other.md").write_text("---\nname: other\n---\n")
     source = write_plugin(tmp_path / "kits" / "tool", manifest, "agents/a.md")
     (source / "out").symlink_to("/")
-    with pytest.raises(ImportProblems) as refused:
+    with pytest.raises(TeamError) as refused:
         import_team(source, tmp_path / "team")
     assert [line.partition(":")[0] for line in refused.value.problems] == [
         ".claude-plugin/plugin.json"
@@ -78,9 +79,9 @@ def test_a_link_to_itself_and_a_folder_outside_are_problems(tmp_path: Path) -> N
     write_plugin(source, None, "a.md")
     write_plugin(outside, None, "b.md")
     (source / "c.md").symlink_to("c.md")
-    with pytest.raises(ImportProblems, match=r"c\.md: can't be read"):
+    with pytest.raises(TeamError, match=r"c\.md: can't be read"):
         import_team(source, tmp_path / "team")
     (source / ".claude").mkdir()
     (source / ".claude" / "agents").symlink_to(outside)
-    with pytest.raises(ImportProblems, match=r"\.claude/agents/b\.md: is a link that leads out"):
+    with pytest.raises(TeamError, match=r"\.claude/agents/b\.md: is a link that leads out"):
         import_team(source, tmp_path / "team")

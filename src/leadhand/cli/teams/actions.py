@@ -13,10 +13,10 @@ from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import team_page
 from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
-from leadhand.errors import InputError
+from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import all_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
-from leadhand.teams.importing import ImportProblems, import_team
+from leadhand.teams.importing import import_team
 from leadhand.teams.installed import unusable_teams
 from leadhand.teams.loader import TeamInspection, find, inspect, ready_made, summary
 from leadhand.teams.samples import sample_of
@@ -120,7 +120,7 @@ def import_folder(source: Path, into: Path | None, console: Console) -> bool:
     problems. Raises `InputError` if there is nothing to import, or no place for it."""
     try:
         folder, team, lost = import_team(source, into)
-    except ImportProblems as error:
+    except TeamError as error:
         _notes(console, problem=error.problems)
         shown = safe(str(source))
         end = f"{counted(len(error.problems), 'problem')}: {shown!r} was not imported"

@@ -6,7 +6,7 @@ Nothing in them is imported or executed, and no reference to code is carried ove
 from pathlib import Path
 from typing import NamedTuple
 
-from leadhand.errors import InputError
+from leadhand.errors import InputError, TeamError
 from leadhand.teams.edits import fill_new
 from leadhand.teams.importing import crew, subagents
 from leadhand.teams.importing.definition import TeamDefinition, write
@@ -21,19 +21,11 @@ class Imported(NamedTuple):
     """What could not be carried over, each as `file:line: what and why`."""
 
 
-class ImportProblems(InputError):
-    """`problems` has each reason as `file:line: what is wrong`."""
-
-    def __init__(self, source: Path, problems: tuple[str, ...]) -> None:
-        self.problems = problems
-        super().__init__(f"{str(source)!r} can't be imported: " + "; ".join(problems))
-
-
 def import_team(source: Path, into: Path | None = None) -> Imported:
     """Write the crew or the subagents in `source` as a team into a new folder.
 
     `into` is by default `NAME-team` in the current folder. Raises `InputError`, and writes nothing,
-    if there is nothing to import, something can't be read, or the folder exists.
+    if there is nothing to import or the folder exists, and `TeamError` with what can't be read.
     """
     if not source.is_dir():
         raise InputError(f"there is no folder {str(source)!r}: name one with agents")
@@ -44,14 +36,14 @@ def import_team(source: Path, into: Path | None = None) -> Imported:
         why = f"{error.filename or source}: {error.strerror or error}"
         raise InputError(f"{str(source)!r} can't be imported: {why}") from error
     if notes.problems:
-        raise ImportProblems(source, notes.problems)
+        raise TeamError(source.name, notes.problems)
     assert team is not None, "without problems there is a team"
 
     def write_checked(new: Path) -> None:
         write(team, new)
         problems = inspect(new, code=False).problems
         if problems:
-            raise ImportProblems(source, problems)
+            raise TeamError(source.name, problems)
 
     folder = fill_new(into or Path(f"{team.name}-team"), write_checked)
     return Imported(folder, team, notes.warnings)
