@@ -23,8 +23,12 @@ class RowFilter:
     """In words."""
     field: Field | None = None
     """The column whose values are named."""
-    count: int = 1
-    """Of these values."""
+    values: tuple[str, ...] = ()
+    """The column's cells that are named."""
+
+    @property
+    def count(self) -> int:
+        return max(1, len(self.values))
 
 
 @dataclass(slots=True)
@@ -69,6 +73,8 @@ class Ask:
     doubts: list[str] = field(default_factory=list[str])
     unused: list[str] = field(default_factory=list[str])
     """Stems of verbs that were left out."""
+    is_outside: bool = False
+    """Whether no row is of a time that is named."""
     explained: int = 0
     """Words that name something here."""
     is_guessed: bool = False
@@ -156,7 +162,7 @@ class Ask:
         if self.name is None:
             return "''"
         if self.name.role != "date":
-            return self.name.sql
+            return f"{self.name.sql}::VARCHAR"
         if self.grain == "quarter":
             return f"year({self.name.sql}) || '-Q' || quarter({self.name.sql})"
         return f"strftime({self.name.sql}, '{_FORMATS[self.grain or 'day']}')"
@@ -176,4 +182,4 @@ def has_value(one: Field, texts: list[str], word: str = "", *, negated: bool = F
     told = {text.strip().lower(): text for text in texts[:5]}
     shown = f"with “{word}”" if word else " or ".join(told.values())
     sql, shown = f"{one.sql}::VARCHAR {compared}", f"{'not ' * negated}{shown}"
-    return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, len(texts))
+    return RowFilter(f"NOT ({sql})" if negated else sql, f"{one.name} {shown}", one, tuple(texts))

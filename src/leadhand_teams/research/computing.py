@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from leadhand.tools.files import Inputs
@@ -27,7 +27,7 @@ def compute(ask: Ask, question: str, reading: Reading) -> ResearchFinding:
         rows, numbers = tools.select([sql, ask.sql(GRAMMAR.cited)])
     if not numbers:
         missing = " with ".join(one.text for one in (*ask.named, *ask.when))
-        kind = "nothing" if ask.measure is None else "no rows"
+        kind = "nothing" if ask.measure is None or ask.is_guessed else "no rows"
         return ResearchFinding(kind=kind, not_found=(missing,) if missing else ())
     found = _Said(ask, ask.intent, question, rows).finding()
     places = [
@@ -131,6 +131,7 @@ class _Said:
                 *(f"“{word}” is read as “{other}”." for word, other in self.ask.read_as.items()),
                 *self.ask.doubts,
                 *self._doubts(),
+                *self._of_rows(),
             ),
         )
 
@@ -203,6 +204,24 @@ class _Said:
             heads = (head, first.label, last.label, "change")
             return FigureTable(columns=heads, rows=tuple(table))
         return FigureTable(columns=heads, rows=tuple(rows))
+
+    def _of_rows(self) -> Iterator[str]:
+        """The rows that a join leaves out, and names that may be those that are named."""
+        for one in self.ask.joins:
+            known = {*one.one.column.texts, ""}
+            if lost := [text for text in one.many.column.texts if text not in known]:
+                shown = joined_names([f"“{text}”" for text in dict.fromkeys(lost)], 3)
+                yield (
+                    f"{counted(len(lost), 'row')} of {one.many.table.source.name} left out: "
+                    f"{one.one.table.source.name} does not have {shown}."
+                )
+        used = [(one.field, one.values) for one in self.ask.named]
+        used += [(self.ask.name, self.names[:3])] if self.intent.gives != "number" else []
+        for field, texts in used:
+            alike = [other for text in texts if field for other in field.spelled_like(text)]
+            if others := dict.fromkeys(other for other in alike if other not in texts):
+                shown = joined_names([f"“{other}”" for other in others], 3)
+                yield f"{shown} may be the same as {joined_names(list(texts), 3)}, and is apart."
 
     def _doubts(self) -> list[str]:
         measure, name = self.ask.measure, self.intent.name

@@ -56,7 +56,7 @@ class AskedFiles:
             one.label
             for one in times
             if one.first.year != NO_YEAR
-            and not any(one.first <= day <= one.last for day in dates)
+            and not any(map(one.holds, dates))
             and any(word.stem not in self.vocabulary for word in words_of(one.label))
         ]
         words = translated(words_of(rest), self.vocabulary)[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 from leadhand import InputError, Plan, Task, Team
 from leadhand.extension.roles import PlanRequest
 from leadhand.tools.files import Inputs
-from leadhand_teams.research.finding import NAMES_UNREAD, asks_why
+from leadhand_teams.research.finding import NAMES_UNREAD, asks_why, material
 
 _TABLES = ("csv", "json", "xlsx")
 _TEXTS = ("text", "markdown", "html", "pdf", "docx")
@@ -32,7 +32,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
             else "nothing to work on: hand in files, texts or tables"
         )
     tasks: list[Task] = []
-    if has_tables or inputs.of_kind("markdown", "html", "docx"):
+    if has_tables or material(paths).tables:
         tasks.append(
             Task(
                 id="tables",

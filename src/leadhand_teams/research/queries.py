@@ -89,10 +89,16 @@ class TextQuery:
         self.missing: list[Word] = []
         """Words that no text has."""
         self.read_as: dict[str, str] = {}
+        self.every: list[Word] = self.words
+        """Those of the question that carry a meaning, also those that no text has."""
         self.is_unheard = False
         """Whether a verb of the question is in no text."""
         self.enough = 0
         """Words that a sentence and its surroundings must have."""
+
+    def is_answered(self, word: Word) -> bool:
+        """Whether a word says only what kind of answer is wanted, or nothing: `costs`, `do`."""
+        return word.is_light or bool(self.wanted.words and asks(word.text, self.wanted.words))
 
     def fits(self, sentence: str) -> float:
         """How well a sentence has what is asked for: 0 to 1, a reason of the same turn 1.7."""

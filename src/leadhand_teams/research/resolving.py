@@ -13,8 +13,13 @@ from leadhand_teams.research import grammar
 from leadhand_teams.research.asking import Ask, Grain, RowFilter, has_value
 from leadhand_teams.research.grammar import GRAMMAR, asks, compiled
 from leadhand_teams.research.schema import Field, View, join
-from leadhand_teams.research.settling import settle
-from leadhand_teams.research.times import blanked, condition, count, spans
+from leadhand_teams.research.settling import fits, read_times, settle
+from leadhand_teams.research.times import (
+    blanked,
+    count,
+    in_years,
+    spans,
+)
 from leadhand_teams.research.words import (
     Word,
     alike,
@@ -36,7 +41,7 @@ def resolve(question: str, tables: Sequence[View]) -> list[Ask]:
 
 
 def _rank(ask: Ask) -> tuple[int, int, bool, int, float, int]:
-    lacking = (len(ask.unknown), len(ask.missing), ask.intent is None)
+    lacking = (len(ask.unknown), len(ask.missing), ask.intent is None or ask.is_outside)
     return (*lacking, -ask.explained, -ask.fit, len(ask.joins))
 
 
@@ -51,24 +56,26 @@ class _Resolver:
         self.tables = [view, *(one for one, _ in self.joined)]
         self.fields = [field for one in self.tables for field in one.fields]
         dates = [one for one in self.fields if one.role == "date"]
-        asked = {*stems_in(question)} - stems_of("small")
+        asked = {*stems_in(question)} - stems_of("small") - stems_of("grains")
         self.dates = [one for one in dates if asked & {*one.stems}] or [
             one for one in dates if one.is_time
         ]
         own = [one for one in self.dates if one.table is view] or self.dates
         years = {day.year for one in own for day in one.column.dates if day}
         names = {text for one in self.fields for text in (one.name, *one.column.texts)}
+        question, read_as = in_years(question, years)
         self.spans, text = spans(question, names, years)
         self.ask.unknown += [one[0] for one in compiled("<coming>").finditer(question)]
         self.question = self._without_bounds(text)
         known = ChainMap(*(one.terms for one in self.tables))
         every = frozenset[str]().union(*(one.vocabulary for one in tables))
         figures = {stem for one in view.fields if one.is_figure for stem in one.stems}
-        self.words, self.ask.read_as = translated(words_of(self.question), known, every, figures)
+        self.words, translations = translated(words_of(self.question), known, every, figures)
+        self.ask.read_as = read_as | translations
 
     def resolved(self) -> Ask:
         ask = self.ask
-        self._read_times()
+        self._use(read_times(ask, self.question, self.words, self.spans, self.dates))
         self._read_values(names=True)
         self._read_measures()
         self._read_values(names=False)
@@ -79,6 +86,8 @@ class _Resolver:
         if ask.intent and ask.intent.name == "growth":
             is_least = ask.is_lowest or asks(self.question, "slowest|least")
             ask.is_lowest = asks(self.question, "falling") != is_least
+        if not fits(ask, self.question, self.words):
+            ask.intent = None
         used = [ask.group, *(one.field for one in ask.named)]
         used += [ask.date] if ask.when or ask.compared else []
         used += [ask.cell] if ask.intent and ask.intent.name == "cell" else []
@@ -104,20 +113,6 @@ class _Resolver:
                     self.ask.bounds.append((f"{sign} {amount.value}", words))
                     text = blanked(text, found.start(), end)
         return text
-
-    def _read_times(self) -> None:
-        ask, text = self.ask, self.question
-        if not self.spans:
-            ask.unknown += [one[0] for one in compiled("<relative>").finditer(text)]
-        ask.date = next(iter(self.dates), None)
-        if ask.date is None:
-            titles = f"{ask.view.source.name} {' '.join(one.name for one in self.fields)}"
-            ask.unknown += [one.label for one in self.spans if one.label not in titles]
-        elif len(self.spans) > 1 and asks(text, "growth", "difference"):
-            ask.compared = (self.spans[0], self.spans[-1])
-        elif self.spans:
-            ask.when.append(RowFilter(*condition(text, self.spans, ask.date.sql)))
-        ask.explained += bool(ask.date and self.spans)
 
     def _read_measures(self) -> None:
         """The column of figures with most of the words, and for a share another."""
@@ -198,7 +193,7 @@ class _Resolver:
     def _read_group(self) -> None:
         ask = self.ask
         for grain in _GRAINS if ask.date else ():
-            if asks(self.question, rf"(?:which|what|per|by|each) {grain}"):
+            if asks(self.question, rf"(?:which|what|which <was_the>|per|by|each) {grain}"):
                 # "the average per month" is one figure
                 ask.split = asks(self.question, rf"(?:per|by|each) {grain}")
                 is_one = ask.split and grammar.function_of(self.question) == "avg"
@@ -261,7 +256,12 @@ class _Resolver:
         ask = self.ask
         self._read_limit()
         for n, word in enumerate(self.words):
-            named = [one for one in self.fields if word.stem in one.all_stems]
+            is_asked = word.text.lower() in listed("asking")  # "what" asks for no column `What`
+            if n not in self.used and (still := self._still_open(n)):
+                self._use([n])
+                ask.named.append(RowFilter(f"{still.sql} IS NULL", f"no {still.name}", still))
+                continue
+            named = [] if is_asked else [f for f in self.fields if word.stem in f.all_stems]
             if n not in self.used and named and (named[0] in ask.view.fields or len(word.stem) > 2):
                 self._use([n])
                 if texts := named[0].flagged(yes=not self._is_negated(n)):
@@ -275,9 +275,22 @@ class _Resolver:
                         ask.doubts.append(f"The column {named[0].name} was not used.")
             elif any(word.stem in view.stems for view in self.tables):
                 self._use([n])
+        self._doubt_adjectives()
         for word in naming(self.words):
             n = self.words.index(word)
             if n in self.used or ask.view.is_rows(word.stem) or asks(word.text, "extreme"):
+                continue
+            if word.stem in stems_of("persons"):
+                # "the people" is said of anyone; counted, they must be those of the table
+                is_counted = asks(self.question, f"how many {word.text}")
+                if is_counted and not ask.view.people:
+                    ask.unknown.append(word.text)
+                ask.is_of_rows = True
+                continue
+            if word.is_name and (initial := self._initial(n)):
+                self._use([n, n + 1])
+                ask.named.append(has_value(*initial))
+                ask.doubts.append(f"“{word.text}” is read as {ask.named[-1].text}.")
                 continue
             is_after = n > 0 and asks(self.words[n - 1].text, "extreme")
             if not word.is_name and (n + 1 == self.group_at or (is_after and ask.limit)):
@@ -292,8 +305,29 @@ class _Resolver:
             else:
                 self._leave_out(word)
 
+    def _doubt_adjectives(self) -> None:
+        """Those that may choose rows and were not used: `late deliveries`."""
+        for n, word in enumerate(self.words):
+            before = self.words[n - 1].text.lower() if n else ""
+            may_choose = n not in self.used and word.text.lower() in listed("adjectives")
+            if may_choose and before not in listed("degrees"):
+                self.ask.doubts.append(f"“{word.text}” was not used.")
+
+    def _still_open(self, n: int) -> Field | None:
+        """The column of days that has none where it did not happen yet: `has not paid`."""
+        word = self.words[n]
+        is_unpaid = word.stem in stems_of("unpaid")
+        for one in self.ask.view.fields:
+            if one.role == "date" and None in one.column.dates:
+                is_named = word.stem in one.all_stems and self._is_negated(n)
+                if is_named or (is_unpaid and stems_of("paid") & {*one.stems}):
+                    return one
+        return None
+
     def _leave_out(self, word: Word) -> None:
         ask = self.ask
+        if asks(word.text, "growth", "difference"):
+            return
         is_superlative = word.text.endswith("est") and word.is_doing
         is_asked = asks(self.question, rf"(?:what|which|whose|how many|how much) {word.text}")
         if word.is_name or is_superlative or is_asked:
@@ -319,6 +353,15 @@ class _Resolver:
             ]
             if one.role == "group" and texts:
                 return one, texts
+        return None
+
+    def _initial(self, n: int) -> tuple[Field, list[str]] | None:
+        """The column, and its values, that have a name with an initial: `T. Miller`."""
+        first, *rest = (word.stem for word in self.words[n : n + 2])
+        for one in self.fields:
+            for stems, texts in one.named.items():
+                if stems == (first[0], *rest) and rest:
+                    return one, texts
         return None
 
     def _read_limit(self) -> None:

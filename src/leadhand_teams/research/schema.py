@@ -72,7 +72,8 @@ class Field:
     @property
     def is_money(self) -> bool:
         in_money = self.unit in values.CURRENCIES.values()
-        return self.is_figure and (in_money or bool(set(self.stems) & stems_of("money")))
+        is_named = set(self.stems) & stems_of("money") and not set(self.stems) & stems_of("grains")
+        return self.is_figure and (in_money or bool(is_named))
 
     @cached_property
     def is_series(self) -> bool:
@@ -93,6 +94,16 @@ class Field:
                 if stems := stems_in(text):
                     found.setdefault(stems, []).append(text)
         return found
+
+    def spelled_like(self, text: str) -> list[str]:
+        """Other texts that have its words and more, or only its first ones: `Acme`, `Acme Ltd`."""
+        own = stems_in(text)
+        return [
+            same
+            for stems, texts in self.named.items()
+            if stems != own and (stems[: len(own)] == own or own[: len(stems)] == stems)
+            for same in texts
+        ]
 
     def flagged(self, *, yes: bool) -> list[str]:
         """The cells that say yes, or no, if it has no others."""
@@ -136,6 +147,7 @@ class View:
         """What names its rows: a text whose values differ, a column `name` before others."""
         texts = [one for one in self.fields if one.role in ("group", "key")]
         named = [one for one in texts if stems_of("names") & set(one.stems)]
+        named += [one for one in texts if self.stems & set(one.stems)]
         unique = [
             one
             for one in [*named, *texts]
@@ -179,11 +191,50 @@ def views(tables: Sequence[DataTable]) -> list[View]:
     """Each table as it is asked."""
     made: list[View] = []
     names: list[str] = []
-    for given in tables:
+    for given in _stacked(tables):
         table = _dated(_long(given))
         made.append(View(_sql_name(table, names), table, len(given)))
         made[-1].fields.extend(Field(made[-1], c, _role(c, table)) for c in table.columns)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Stacked(DataTable):
+    """Tables below each other."""
+
+    parts: tuple[DataTable, ...] = ()
+
+    def ref(self, row: int) -> str:
+        for one in self.parts:
+            if row < len(one):
+                return one.ref(row)
+            row -= len(one)
+        raise IndexError(row)
+
+
+def _stacked(tables: Sequence[DataTable]) -> list[DataTable]:
+    """Tables, those of one name but for its numbers and of the same columns as one: a year a file.
+
+    They must have dates, which tell their rows apart.
+    """
+    groups: dict[object, list[DataTable]] = {}
+    for one in tables:
+        title = re.sub(r"\d+", "", f"{_title(one)}#{one.sheet or ''}".lower())
+        heads = tuple((column.name.lower(), column.kind) for column in one.columns)
+        has_dates = any(column.kind in ("date", "period") for column in one.columns)
+        groups.setdefault((title, heads) if has_dates else id(one), []).append(one)
+    return [_below_each_other(group) if group[1:] else group[0] for group in groups.values()]
+
+
+def _below_each_other(tables: Sequence[DataTable]) -> DataTable:
+    first = tables[0]
+    columns = [_below(parts) for parts in zip(*(one.columns for one in tables), strict=True)]
+    lines = tuple(chain.from_iterable(one.lines for one in tables))
+    notes = tuple(f"{one.name}: {note}" for one in tables for note in one.notes)
+    said = f"{', '.join(one.name for one in tables)} are read as one table."
+    return _Stacked(
+        first.file, tuple(columns), lines, first.sheet, (*notes, said), parts=tuple(tables)
+    )
 
 
 def join(left: View, right: View) -> Join | None:

@@ -80,7 +80,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
             start, part = start + title.end(), part[title.end() :]
         if found[0] and "\n\n" not in found[0] and _SHORT_FORM.search(part[-12:]):
             continue
-        words = " ".join(_MARKS.sub("", part).split())
+        words = " ".join(_MARKS.sub("", part.replace("\t", " | ")).split())
         if words.strip("#-*•|: "):
             yield start + len(part) - len(part.lstrip()), words
         start = found.end()

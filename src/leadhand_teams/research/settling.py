@@ -1,13 +1,60 @@
 """What the parts of a question mean together: the measure that is not named, the function. Pure."""
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from leadhand_teams.research import grammar
 from leadhand_teams.research.asking import Ask, RowFilter
 from leadhand_teams.research.grammar import asks, compiled
-from leadhand_teams.research.times import ends
+from leadhand_teams.research.schema import Field
+from leadhand_teams.research.times import NamedTime, condition, ends, year_of
 from leadhand_teams.research.words import Word, stems_of
 from leadhand_teams.shared import values
+
+
+def read_times(
+    ask: Ask,
+    question: str,
+    words: Sequence[Word],
+    named: Sequence[NamedTime],
+    dates: Sequence[Field],
+) -> Iterable[int]:
+    """The rows of the times that are named, and which words are weekdays of theirs."""
+    if not named:
+        ask.unknown += [one[0] for one in compiled("<relative>").finditer(question)]
+    ask.date = next(iter(dates), None)
+    if ask.date is None:
+        fields = (one.name for view in ask.tables for one in view.fields)
+        titles = f"{ask.view.source.name} {' '.join(fields)}"
+        ask.unknown += [one.label for one in named if one.label not in titles]
+        return ()
+    days = [day for day in ask.date.column.dates if day]
+    ask.is_outside = not all(any(map(one.holds, days)) for one in named)
+    ask.explained += bool(named)
+    if len(named) > 1 and asks(question, "growth", "difference"):
+        ask.compared = (named[0], named[-1])
+    elif named and (newest := _newest_after(question, named[0], days)):
+        ask.compared = (named[0], newest)
+        ask.doubts.append(f"It is compared with {newest.label}, the newest year.")
+    elif named:
+        ask.when.append(RowFilter(*condition(question, named, ask.date.sql)))
+    weekdays = [n for n, word in enumerate(words) if word.stem in stems_of("weekdays")]
+    if not weekdays or not ask.date.is_series:
+        return ()
+    texts = dict.fromkeys(words[n].text.removesuffix("s").title() for n in weekdays)
+    sql = f"dayname({ask.date.sql}) IN ({', '.join(repr(text) for text in texts)})"
+    ask.when.append(RowFilter(sql, " or ".join(texts)))
+    return weekdays
+
+
+def _newest_after(question: str, named: NamedTime, days: Sequence[dt.date]) -> NamedTime | None:
+    """The newest year, if the one that is named is only what it is compared with."""
+    newest = max(day.year for day in days)
+    before = question[: named.start].rstrip()[-20:]
+    is_year = named == year_of(named.first.year, named) and named.first.year < newest
+    is_against = is_year and asks(before, "(?:against|versus|vs|with|to|than)$")
+    return year_of(newest) if is_against and asks(question, "growth", "difference") else None
 
 
 def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
@@ -16,7 +63,7 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     ask.is_lowest = asks(question, "<least>") and not asks(question, "<most>")
     rows = [word.text for word in words if ask.view.is_rows(word.stem)]
     ask.rows_name = next((one.lower() for one in rows if one.lower().endswith("s")), "")
-    ask.is_of_rows = bool(rows)
+    ask.is_of_rows = ask.is_of_rows or bool(rows)
     if ask.measure and (nested := compiled("<nested>").search(question)):
         ask.unknown.append(nested[1])  # the fee of the heaviest: two questions in one
     pair = next((one for one in ask.named if one.count == 2), None)
@@ -36,7 +83,7 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     if asked == "count_of":
         _count(ask, words)
     elif ask.measure is None or ask.fit < 0.5:
-        _default_measure(ask, question, asked)
+        _default_measure(ask, question, asked, words)
     measure = ask.measure
     if measure is None:
         ask.function = "count"
@@ -54,6 +101,25 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     _place_bounds(ask, question, asked)
 
 
+def fits(ask: Ask, question: str, words: Sequence[Word]) -> bool:
+    """Whether the figure is of the kind that is asked for: rows are no money, and no growth."""
+    if ask.intent is None:
+        return False
+    if ask.intent.gives == "names" and any(
+        one.field is ask.name and one.count == 1 for one in ask.named
+    ):
+        return False  # of one there is no highest
+    if ask.intent.gives == "number" and asks(question, r"^(?:and )?(?:who|where|when)"):
+        return ask.intent.name == "extreme" or bool(ask.measure and ask.measure.role == "date")
+    if ask.measure or grammar.function_of(question) == "count_of":
+        return True
+    if asks(question, "paying") or any(word.stem in stems_of("money") for word in words):
+        return ask.intent.name == "cell" and asks(question, "who|which|when|where")
+    if ask.intent.name == "cell":
+        return not asks(question, "how (?:much|many|often)", "sum", "avg", "share")
+    return ask.is_of_rows or ask.intent.name not in ("growth", "difference")
+
+
 def _count(ask: Ask, words: Sequence[Word]) -> None:
     if ask.measure and ask.measure.unit in values.CURRENCIES.values() and not ask.bounds:
         ask.measure = None  # Money is not counted, its rows are.
@@ -65,22 +131,29 @@ def _count(ask: Ask, words: Sequence[Word]) -> None:
         ask.measure = pieces[0] if pieces and not is_rows else None
 
 
-def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
+def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence[Word]) -> None:
     """The measure of a question that names none."""
     fields = ask.view.fields
     is_growth, is_paid = asks(question, "growth"), asks(question, "paying")
+    in_money = {w.text for w in words if w.stem in stems_of("money") and not w.is_light}
+    in_money -= {w.text for w in words if w.is_name}
+    is_paid = is_paid or bool(in_money)
+    asked = asked or ("sum" if in_money else None)
     found = [one for one in fields if one.role == "measure"]
     money = [one for one in fields if one.is_money and (one in found or is_paid)]
     money.sort(key=lambda one: one.role)
     if is_paid and not money:
-        found = [one for one in found if ask.view.stems >= {*one.stems}]
+        own = ask.view.stems - stems_of("units")
+        found = [one for one in found if own >= {*one.stems}]
     is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
     if ask.measure is None and asks(question, "oldest|newest|youngest|latest|earliest|first"):
         ask.measure = next((one for one in fields if one.role == "date"), None)
     elif ask.measure and is_paid and money and ask.measure not in money:
         ask.measure = None  # "pay in a week" names no column of weeks
-    is_of_units = asks(question, "how many <units_of>")
-    if ask.measure or is_of_units or (is_most and ask.is_of_rows):
+    is_of_units = asks(question, "how many <units_of>") and not asks(question, "how many <percent>")
+    is_listed = asks(question, "who|which|where|when") and not asks(question, "extreme", "growth")
+    is_listed = is_listed and grammar.function_of(question) is None
+    if ask.measure or is_of_units or is_listed or (is_most and ask.is_of_rows):
         return
     is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
     is_extreme = is_ranked and asks(question, "extreme") and not is_most
@@ -88,6 +161,11 @@ def _default_measure(ask: Ask, question: str, asked: str | None) -> None:
     if (is_growth or is_extreme or (is_paid and asked) or is_only) and (money or found):
         ask.measure = (money or found)[0]
         ask.is_guessed = not is_only
+        if ask.measure.is_money:
+            ask.missing = [word for word in ask.missing if word not in in_money]
+            # "bar revenue" is not all revenue
+            pairs = pairwise([word.text for word in words])
+            ask.unknown += [one for one, two in pairs if one in ask.missing and two in in_money]
         if not is_only:
             ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
 

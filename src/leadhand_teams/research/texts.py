@@ -23,6 +23,7 @@ from leadhand_teams.research.words import (
     alike,
     naming,
     stems_in,
+    stems_of,
     translated,
     words_of,
 )
@@ -58,10 +59,14 @@ class _Match:
         doubts = [f"“{word}” is read as “{other}”." for word, other in query.read_as.items()]
         if query.why and not asks(self.sentence.text, "cause"):
             doubts.append("The sentence does not say that it is the reason.")
-        near = dict.fromkeys(f"“{word.text}”" for word in self.near if word in query.named)
+        near = dict.fromkeys(f"“{word.text}”" for word in self.near)
         if near:
             shown = ", ".join(near)
             doubts.append(f"The sentence itself does not name {shown}; its surroundings do.")
+        heard = (*self.has, *self.near)
+        absent = [w for w in query.every if w not in heard and not query.is_answered(w)]
+        if absent := dict.fromkeys(f"“{word.text}”" for word in absent):
+            doubts.append(f"The sentence does not say {', '.join(absent)}.")
         return doubts
 
     @property
@@ -110,7 +115,8 @@ class TextLibrary:
             lacking = [" with ".join(dict.fromkeys(lacking))] if lacking else []
             return ResearchFinding(not_found=tuple(lacking))
         text, value = best.sentence.text, query.value(best.sentence.text)
-        is_other = why and not query.fits(text) and not any(w in query.named for w in best.has)
+        apart = any(word in query.named for word in (*best.near, *best.lacking))
+        is_other = why and not query.fits(text) and not about and apart
         ends = [question[a.end : b.start] for a, b in pairwise(best.has)]
         is_bare = (
             query.is_unheard and all(w.is_name for w in best.has) and not any(map(str.strip, ends))
@@ -128,7 +134,9 @@ class TextLibrary:
         found = _quoting(shown, value or text, [best.sentence], doubts)
         if value is None and not why and len(best.has) + len(best.near) < 2:
             return found.model_copy(update={"kind": "nothing"})  # beside another answer
-        changes = {"kind": "part" if missing else "answer", "not_found": missing}
+        is_sure = not best.near or (value is not None and query.wanted.is_needed)
+        kind = "part" if missing else "answer" if is_sure else "guess"
+        changes = {"kind": kind, "not_found": missing}
         return found.model_copy(update={**changes, "conflicts": differing})
 
     def _query(
@@ -151,6 +159,7 @@ class TextLibrary:
         missing = [w for w in unknown if w.is_name or not why]
         query = TextQuery(question, words, [w for w in singled or named if w not in missing], why)
         query.missing, query.read_as = missing, read_as
+        query.every = every.words
         query.is_unheard = any(not self.knows(w.stem) for w in every.words)
         query.enough = 0 if why else min(2, len(every.words))
         return query
@@ -176,12 +185,16 @@ class TextLibrary:
                 row = sorted((one.sentence for one in fitting), key=self.sentences.index)
                 rows += [row] if row not in rows else []
         shown = list(chain.from_iterable(rows))
-        if len(shown) < 2:
+        unheard = [word for word in topic if word not in known]
+        is_topic = not topic or any(word.stem not in stems_of("times") for word in known)
+        if len(shown) < 2 or not is_topic or any(word.is_name for word in unheard):
             return ResearchFinding()
         lines = "; ".join(f"{one.source.name}: “{one.text}”" for one in shown)
         doubts = [f"“{word}” is read as “{other}”." for word, other in read_as.items()]
-        missing = [word.text for word in topic if word not in known]
-        doubts += [f"The texts do not have the word “{word}”." for word in missing]
+        doubts += [f"The texts do not have the word “{word.text}”." for word in unheard]
+        said = frozenset[str]().union(*(one.stems for one in shown))
+        apart = [w.text for w in known if self._family(w.stem).isdisjoint(said)]
+        doubts += [f"The sentences do not say “{word}”." for word in apart]
         made = _quoting(lines, lines, shown, doubts)
         names = list(dict.fromkeys(one.source.name for one in shown))
         cells = [{one.source.name: one.text for one in row} for row in rows]

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,6 +26,12 @@ class NamedTime:
     start: int = 0
     end: int = 0
     """Where its words are in the question."""
+
+    def holds(self, day: dt.date) -> bool:
+        """Whether it has this day."""
+        if self.first.year == NO_YEAR:
+            return self.first.month <= day.month <= self.last.month
+        return self.first <= day <= self.last
 
     def sql(self, date: str) -> str:
         """The rows with such a date."""
@@ -68,6 +74,24 @@ def spans(question: str, names: Container[str], years: set[int]) -> tuple[list[N
     return sorted(found, key=lambda one: one.first), masked
 
 
+def in_years(question: str, years: Set[int]) -> tuple[str, dict[str, str]]:
+    """A question with years for `this year` and `last season`, and as what these were read.
+
+    This year is the one that the question names, else the newest of `years`. Without this year no
+    other is known: the newest may be the last one.
+    """
+    named = {one.start.year for one in values.periods(question)}
+    found = [*compiled("<this_year>").finditer(question)]
+    read: dict[str, str] = {}
+    if not (named or (years and any(one["before"] is None for one in found))):
+        return question, read
+    for one in found:
+        if one["before"] or not named:
+            read[one[0]] = str(max(named or years) - (one["before"] is not None))
+            question = question.replace(one[0], read[one[0]])
+    return question, read
+
+
 def count(word: str) -> int:
     """The number that `word` is: `3` or `three`."""
     return int(word) if word.isdigit() else listed("numbers").index(word.lower()) + 2
@@ -105,6 +129,12 @@ def ends(dates: Iterable[dt.date | None], *, years: bool) -> list[NamedTime]:
     if len(whole) > 1 and years:
         return [_span(Period("year", dt.date(year, 1, 1))) for year in (whole[0], whole[-1])]
     return [_span(Period("month", day)) for day in (months[0], months[-1])] if months[1:] else []
+
+
+def year_of(year: int, at: NamedTime | None = None) -> NamedTime:
+    """A year, at the place of another time."""
+    found = _span(Period("year", dt.date(year, 1, 1)))
+    return replace(found, start=at.start, end=at.end) if at else found
 
 
 def _span(one: Period, at: int = 0) -> NamedTime:

@@ -29,6 +29,12 @@ _VERB: Final = re.compile(
     re.IGNORECASE,
 )
 """The verb after `did we`, and that before `the most`."""
+_MONTH: Final = re.compile(
+    r"(?<!\w)(?:january|february|april|june|july|august|september|october|november|december|"
+    r"(?:(?<=in )|(?<=of )|(?<=to )|(?<=from )|(?<=and )|(?<=since )|(?<=until ))(?:may|march))"
+    r"(?!\w)"
+)
+"""In lower case; `may` and `march` only where no verb stands."""
 _LISTS: Final = cast(
     "dict[str, str | list[str]]",
     yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")),
@@ -49,6 +55,11 @@ class Word:
     """Whether it stands before or after the question: “If you look at the lists, which ...”."""
     is_verb: bool = False
     """Whether it stands where a verb does."""
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it is a verb that says little: `have`, `do`."""
+        return _bare(self.text) in _verbs("verbs")
 
     @property
     def is_doing(self) -> bool:
@@ -139,7 +150,7 @@ def naming(words: Sequence[Word]) -> list[Word]:
     before = ""
     for word in words:
         is_noun = before in listed("articles") or word.text.lower() in listed("nouns")
-        is_verb = _bare(word.text) in _verbs("verbs") and not is_noun
+        is_verb = word.is_light and not is_noun
         is_empty = word.stem in stems_of("empty") or word.text.lower() not in carrying
         is_named = not (is_verb or is_empty or word.is_aside)
         if word.stem in stems_of("titles"):
@@ -157,7 +168,8 @@ def _phrases() -> list[tuple[re.Pattern[str], str]]:
 
 
 def plain(question: str) -> str:
-    """A question with a word for each phrase that has one."""
+    """A question with its months in capitals, and a word for each phrase that has one."""
+    question = _MONTH.sub(lambda found: found[0].title(), question)
     for phrase, word in _phrases():
         question = phrase.sub(word, question)
     return question
@@ -192,7 +204,7 @@ def translated(
         is_small = word.stem in stems_of("empty") or word.text.lower() not in carrying
         stays = word.stem in known or word.stem in every or word.is_name or is_small
         others = () if stays else _synonyms().get(word.stem, ())
-        allowed = figures if word.stem in stems_of("rows") else known
+        allowed = figures if word.stem in stems_of("rows") | stems_of("persons") else known
         other = next((one for one in others if one in known and one in allowed), None)
         found.append(replace(word, stem=other) if other else word)
         if other:

@@ -52,7 +52,7 @@ def sheet_tables(file: str, text: str) -> list[DataTable]:
 
 
 def text_tables(file: str, text: str) -> list[DataTable]:
-    """The tables in a text whose cells are separated by `|`, as in Markdown."""
+    """The tables in a text whose cells are separated by `|`, as in Markdown, or by tabs."""
     found: list[DataTable] = []
     lines = enumerate(text.split("\n"), 1)
     for is_table, group in groupby(lines, key=lambda pair: _is_row(pair[1])):
@@ -172,12 +172,14 @@ def _delimiter(text: str) -> str:
 
 def _is_row(line: str) -> bool:
     line = line.strip()
-    if line.startswith("|"):
-        return line.count("|") >= 2
+    if line.startswith("|") or line.count("\t") >= 2:
+        return line.count("|") >= 2 or "|" not in line
     return " | " in line or ("|" in line and _RULE.fullmatch(line) is not None)
 
 
 def _cells(line: str) -> list[str]:
+    if "|" not in line:
+        return line.split("\t")
     line = line.strip().removeprefix("|")
     line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
     cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]

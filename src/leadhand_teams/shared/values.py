@@ -35,7 +35,7 @@ _SCALE: Final = (
 )
 AMOUNT: Final = re.compile(
     rf"(?P<before>{_CURRENCY})?[ \u00a0]?(?P<sign>[-+−–]?)(?P<inner>{_CURRENCY})?[ \u00a0]?"
-    rf"(?<![\w.,])(?P<digits>{_DIGITS})(?![\d])(?P<scale>{_SCALE})?"
+    rf"(?<![\w.,:])(?P<digits>{_DIGITS})(?!\d|:\d)(?P<scale>{_SCALE})?"
     r"(?:[ \u00a0]?(?P<percent>%|percent\b|per cent\b|prozent\b)"
     rf"|[ \u00a0]?(?P<after>{_CURRENCY}))?",
     re.IGNORECASE,

@@ -3,6 +3,10 @@
 import json
 from pathlib import Path
 
+from leadhand_teams.research.answering import combined
+from leadhand_teams.research.finding import AskedFiles, of_tables, of_texts
+from leadhand_teams.research.output import ResearchAnswer
+from leadhand_teams.shared.reading import read
 from tests.tools.files.samples import docx, pdf
 
 PRICING = """\
@@ -103,3 +107,11 @@ def folder(home: Path) -> Path:
     (made / "customers.json").write_text(json.dumps(rows, indent=1))
     (made / "logo.bin").write_bytes(bytes(range(256)))
     return made
+
+
+def asked(question: str, path: Path) -> ResearchAnswer:
+    """The answer of the tables and the texts in a folder."""
+    given = AskedFiles(read([path]))
+    found = of_tables(question, given)
+    found = found.model_copy(update={"nowhere": given.nowhere(question)})
+    return combined(question, found, of_texts(question, given, found.subjects))

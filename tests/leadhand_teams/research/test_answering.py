@@ -19,6 +19,7 @@ from leadhand_teams.research.output import ResearchAnswer, ResearchFinding
 from leadhand_teams.research.planning import plan
 from leadhand_teams.research.report import files
 from leadhand_teams.shared.reading import read
+from tests.leadhand_teams.research.samples import asked
 
 FOLDER = {one.name: one for one in FOLDERS}
 TEAM: Team[JsonValue] = load("research")
@@ -29,13 +30,6 @@ def startup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("startup")
     write(FOLDER["startup"], path)
     return path
-
-
-def asked(question: str, path: Path) -> ResearchAnswer:
-    given = AskedFiles(read([path]))
-    found = of_tables(question, given)
-    found = found.model_copy(update={"nowhere": given.nowhere(question)})
-    return combined(question, found, of_texts(question, given, found.subjects))
 
 
 def run(question: str, path: Path) -> Answer:
