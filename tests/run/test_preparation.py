@@ -20,8 +20,8 @@ def test_a_rehearsal_goes_the_whole_way_of_a_run() -> None:
     answer = asyncio.run(rehearse())
     assert answer.status == "complete"
     assert answer.engine == "model"
-    # The planner, for each of two tasks a call of a tool and an answer, and the synthesizer.
-    assert answer.metrics.requests == 6
+    # The planner, for a task a call of a tool and an answer, and the synthesizer.
+    assert answer.metrics.requests == 4
 
 
 async def test_no_model_is_asked_and_connections_stay_open_until_they_are_released() -> None:

@@ -75,13 +75,13 @@ def _prepare_worker(worker: Worker) -> None:
 
 
 async def rehearse() -> Answer:
-    from leadhand.models.rehearsal import rehearsal_model
+    from pydantic_ai.models.test import TestModel
 
     def note(text: str) -> str:
         return text
 
     worker = Worker("writer", "Writes", instructions="Write.", tools=(note,))
-    model = rehearsal_model(worker.name)
+    model = TestModel()  # it plans a task of the worker, calls its tool, and answers
     # By its only way: a model that is not known would be streamed.
     team = Team("rehearsal", workers=(worker,), model=model, answers={model_name(model): "tool"})
     host = RunHost(
