@@ -16,6 +16,7 @@ from leadhand_teams.support.output import (
     Diagnosis,
     DocSection,
     Documented,
+    Finding,
     SupportAnswer,
     Ticket,
     Triage,
@@ -24,7 +25,7 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import ANSWERS_FROM, MOST, NEAR, blocks
+from leadhand_teams.support.sections import ANSWERS_FROM, MOST, blocks
 from leadhand_teams.support.signals import reasons
 from leadhand_teams.support.words import DATA, carrying, foreign, pattern, stems
 
@@ -59,8 +60,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     escalated = output_as(Ticket, found.get("escalator"))
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
-        near = any(one.score >= NEAR for one in documented.sections)
-        documented = documented.model_copy(update={"answered": False, "may_help": near})
+        unsure = [one.model_copy(update={"sure": False}) for one in documented.findings]
+        documented = documented.model_copy(update={"answered": False, "findings": tuple(unsure)})
     made = escalated or _ticket(brief, diagnosis, documented, library)
     case = _Case(brief, diagnosis, documented, strange, made, library)
     checked = _checked(brief.request, added(results), library)
@@ -85,7 +86,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps.append(DATA["strange"])
     elif not output.answered and not (escalated or diagnosis.ways):
         gaps.append("neither documents nor runbooks answer this")
-    clashes = [two for one in (documented, *documented.also) for two in one.contradictions]
+    clashes = [clash for one in documented.findings for clash in one.clashes]
     task = results[0].task.id if results else "documenter"
     done = [(one.task.id, one.result) for one in results if one.result is not None]
     return Synthesis(
@@ -122,11 +123,10 @@ def _ticket(
     brief: Brief, diagnosis: Diagnosis, documented: Documented, library: SupportLibrary
 ) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
-    helps = any(one.may_help for one in (documented, *documented.also))
-    solved = diagnosis.ways or documented.answered
+    helps = bool(documented.findings)
+    solved = bool(diagnosis.ways) or documented.answered
     if not foreign(brief.request):
-        elsewhere = documented.unknown and not (helps or diagnosis.signs)
-        solved = solved or elsewhere or (helps and brief.kind == "question")
+        solved = solved or helps or bool(documented.unknown and not diagnosis.signs)
     if solved and not (diagnosis.person or documented.open) and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
@@ -139,30 +139,27 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     """The reply to the customer."""
     documented, diagnosis, route = case.documented, case.diagnosis, case.brief.route
     feature = case.brief.kind == "feature"
-    is_open = feature or not (diagnosis.cause or diagnosis.person)
-    offered: dict[str, Documented] = {}
-    for one, fits in ((documented, is_open), *((also, True) for also in documented.also)):
-        if one.sections and (one.answered or (fits and one.may_help)):
-            known = offered.get(one.sections[0].ref)
-            offered[one.sections[0].ref] = known if known and known.answered else one
-    shown = [*offered.values()]
-    seen = {ref for way in diagnosis.ways for ref in way.sees} - {*offered}
+    is_open = feature or not diagnosis.ways
+    seen = {ref for way in diagnosis.ways for ref in way.sees}
+    shown = [one for one in documented.findings if one.sure or one.beside or is_open]
     shown += [
-        Documented(answered=True, sections=(one,))
+        Finding(section=one, sure=True)
         for one in case.library.index.sections
-        if one.ref in seen
+        if one.ref in seen.difference(other.section.ref for other in shown)
     ]
     before = "Until then: " if feature else "Perhaps this helps: "
     steps = {*carrying(stems(" ".join(diagnosis.steps)))}
-    explained = [_documented(one, "" if one.answered else before, steps) for one in shown]
+    explained = [_documented(one, "" if one.sure else before, steps) for one in shown]
     found = [*_diagnosed(diagnosis)]
     parts = explained + found if route.primary == "documenter" else found + explained
     if added:
         parts.insert(0, Section("", [Items([one.text for one in added])]))
     if case.made is not None and case.made.missing and not diagnosis.cause:
         parts.append(Section("Please send us", [DATA["please"], Items(case.made.missing)]))
+    if documented.unknown and not (found or shown):
+        opening = DATA["opening"]["question"]
     opening = DATA["opening"]["person" if reasons(case.brief.request) else case.brief.kind]
-    titles = " and ".join(f"“{one.sections[0].title}”" for one in shown)
+    titles = " and ".join(f"“{one.section.title}”" for one in shown)
     first, *others = _lead(case, titles)
     if found or shown:
         others += [DATA["open"].format(one) for one in documented.open]
@@ -185,7 +182,13 @@ def _lead(case: _Case, titles: str) -> list[str]:
         near = " What comes nearest to yours is below." if titles else ""
         return [f"{DATA['strange']}.{near} A person has to look at it."]
     also = [diagnosis.person or passed] if made is not None and not documented.open else []
-    sure = any(one.answered for one in (documented, *documented.also))
+    says = " ".join(one.says for one in documented.findings if one.says)
+    if says and not diagnosis.ways:
+        return [
+            f"Our documents say: “{_plain(says)}” The whole of it is in {titles}, below.",
+            *also,
+        ]
+    sure = any(one.sure for one in documented.findings)
     if sure and (brief.route.primary == "documenter" or not diagnosis.cause):
         return [f"This is described in {titles}, below.", *also]
     if diagnosis.cause:
@@ -228,9 +231,9 @@ def _plain(text: str) -> str:
     return pattern("cross_link").sub(r"“\1”", text)
 
 
-def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
+def _documented(found: Finding, before: str, steps: Set[str]) -> Section:
     """A section; its own list is left out if a runbook's `steps` are most of it."""
-    best = found.sections[0]
+    best = found.section
     parts = blocks(best.text)
     lists = [one for one in parts if one.node.type.endswith("_list")]
     own = {*carrying(stems(" ".join(one.text for one in lists)))}
@@ -242,7 +245,7 @@ def _documented(found: Documented, before: str, steps: Set[str]) -> Section:
         else Markdown(_plain(one.text.strip()))
         for one in parts
     ]
-    for one in found.contradictions:
+    for one in found.clashes:
         say = "say two things" if one.kind == "contradiction" else "give two times"
         both = "” and “".join(one.texts)
         shown.append(f"Our documents {say} here: “{both}”. Please ask which holds.")

@@ -9,15 +9,31 @@ from leadhand import Handoff, Result
 from leadhand.tools.files import Document, split_into_passages
 from leadhand_teams.shared.everyday import is_everyday
 from leadhand_teams.support.library import SupportLibrary, library_of
-from leadhand_teams.support.output import DocSection, Documented, SectionClash, brief_of
-from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, MOST, NEAR, blocks
+from leadhand_teams.support.output import (
+    DocSection,
+    Documented,
+    Finding,
+    SectionClash,
+    brief_of,
+)
+from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, MOST, NEAR, blocks, codes_in
 from leadhand_teams.support.signals import concerns, wish_in
 from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
-from leadhand_teams.support.words import content, meanings, pattern, stems
+from leadhand_teams.support.words import DATA, content, meanings, pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
-_AHEAD, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 1.4, 0.4, 0.7, 100, 4
+_FEW_ROWS: Final = 4
+"""So many rows of a table are shown, whichever were asked for."""
+_AHEAD, _RELATED, _BESIDE, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = (
+    1.4,
+    2.8,
+    0.75,
+    0.4,
+    0.7,
+    100,
+    4,
+)
 
 
 def explain(handoff: Handoff) -> Result:
@@ -35,53 +51,90 @@ def explain(handoff: Handoff) -> Result:
 def documented(request: str, library: SupportLibrary) -> Documented:
     """The section that fits a request best, and those that answer its other questions."""
     evidence = concerned(request, evidence_of(request, library))
-    log = "\n".join(one.text for one in evidence)
     reports = symptoms_of(request, evidence).best(library.runbooks) is not None
     main, others = concerns(request, reports=reports)
-    others = others[:_MOST_QUESTIONS]
-    found = _documented(main, library, log)
-    each = [_documented(one, library) for one in others]
-    strong = [sum(not is_everyday(word) for word in content(one)) > 1 for one in others]
-    also = tuple(
-        one
-        for one, says in zip(each, strong, strict=True)
-        if one.sections and (one.answered or says)
-    )
+    sections, findings = _found(main, library, "\n".join(one.text for one in evidence))
+    answered = any(one.sure for one in findings)
+    left, sure = list[str](), list[bool]()
+    for question in others[:_MOST_QUESTIONS]:
+        _, its = _found(question, library)
+        sure.append(any(one.sure for one in its))
+        is_own = sum(not is_everyday(word) for word in content(question)) > 1
+        beside = its[:1] if sure[-1] or is_own else []
+        findings += [one.model_copy(update={"beside": True}) for one in beside]
+        left += [question] if is_own and not (its or wish_in(question)) else []
     names = pattern("name").findall(pattern("signature").sub("", request))
-    is_known = any(not library.index.known.isdisjoint(stems(one)) for one in names)
-    left = (
-        one
-        for one, its, says in zip(others, each, strong, strict=True)
-        if says and not (its.answered or its.may_help or wish_in(one))
-    )
-    whole = len(also) == len(others) > 1 and all(one.answered for one in also)
+    is_known = any(stems(one)[0] in library.index.known for one in names)
     unknown = () if is_known else tuple(dict.fromkeys(names))
-    more = {"answered": found.answered or whole, "also": also, "open": tuple(left)}
-    return found.model_copy(update=more | {"unknown": unknown})
+    if unknown and not any(one.sure for one in findings):
+        findings = []
+    once = {one.section.ref: one for one in sorted(findings, key=lambda one: one.sure)}
+    return Documented(
+        answered=answered or (len(sure) > 1 and all(sure)),
+        findings=tuple(once[ref] for ref in dict.fromkeys(one.section.ref for one in findings)),
+        sections=tuple(one.model_copy(update={"text": ""}) for one in sections),
+        open=tuple(left),
+        unknown=unknown,
+    )
 
 
-def _documented(request: str, library: SupportLibrary, log: str = "") -> Documented:
-    """The sections that fit best, and the part of the best that says most about the request."""
+def _found(
+    request: str, library: SupportLibrary, log: str = ""
+) -> tuple[list[DocSection], list[Finding]]:
+    """The sections that are nearest, and the one or two of them that answer or may."""
     request = pattern("no_error").sub(" ", request)
     books = {one.ref for one in library.runbooks}
     ranked = library.index.ranked(request, MOST + len(books), log=log)
-    if not (ranked := [one for one in ranked if one.ref not in books][:MOST]):
-        return Documented()
-    best, words = ranked[0], {*library.index.words(request)}
+    ranked = [one for one in ranked if one.ref not in books][:MOST]
+    best, second = [*(one.score for one in ranked[:2]), 0.0, 0.0][:2]
     counted = stems(" ".join(pattern("how_many").findall(request)))
     lacks = any(not meanings(one, library.index.known) for one in counted)
-    second = ranked[1].score if ranked[1:] else 0.0
-    fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best.score)]
+    if lacks or best < min(MAYBE, max(NEAR, _AHEAD * second)):
+        return ranked, []
+    sure, words = best >= ANSWERS_FROM, {*library.index.words(request)}
+    fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best)]
     asked = words if pattern("how_much").search(request) else set[str]()
-    shown = [part_of(best.text, words), *("" for _ in ranked[1:])]
-    return Documented(
-        answered=best.score >= ANSWERS_FROM and not lacks,
-        may_help=best.score >= min(MAYBE, max(NEAR, _AHEAD * second)) and not lacks,
-        sections=tuple(
-            one.model_copy(update={"text": text}) for one, text in zip(ranked, shown, strict=True)
-        ),
-        contradictions=tuple(contradictions(fitting, asked)),
-    )
+    clashes = tuple(contradictions(fitting, asked))
+    codes = codes_in(f"{request}\n{log}")
+    findings = list[Finding]()
+    for at, one in enumerate(ranked[: 1 if sure else 2]):
+        if not at or one.score >= max(NEAR, _BESIDE * best):
+            text = part_of(one.text, words, codes)
+            section = one.model_copy(update={"text": text})
+            says = _refusal(text, words) if pattern("asks_whether").search(request) else ""
+            findings.append(Finding(section=section, sure=sure, says=says, clashes=clashes))
+            clashes = ()
+    if sure:
+        findings += _further(findings[0].section, codes, library)
+    return ranked, findings
+
+
+def _refusal(text: str, words: set[str]) -> str:
+    """The sentence that says that what a question asks for is not so; empty: none does."""
+    sentences = [
+        re.sub(r"\s+|[*`]+", lambda found: " " * found[0].isspace(), one).strip()
+        for one in pattern("between_sentences").split(text)
+    ]
+    refusing = [one for one in sentences if pattern("says_no").search(one) and "|" not in one]
+    best = max(refusing, key=lambda one: len(words.intersection(stems(one))), default="")
+    return best if len(words.intersection(stems(best))) > 1 else ""
+
+
+def _further(
+    found: DocSection, codes: Collection[str], library: SupportLibrary
+) -> Iterator[Finding]:
+    """The section on what another says has to be done: of a code, and to get what was repaired."""
+    wanted, least = "", 0.0
+    if not codes_in(f"{found.title}\n{found.text}").isdisjoint(codes):
+        rows = [one for one in found.text.splitlines() if not codes_in(one).isdisjoint(codes)]
+        wanted, least = "\n".join(rows) or found.text, _RELATED
+    elif pattern("fixed_in").search(found.text):
+        wanted, least = DATA["updating"], MAYBE
+    wanted = pattern("error_code").sub(" ", wanted[:400])
+    for one in library.index.ranked(wanted) if wanted else ():
+        if one.ref != found.ref and one.score >= least:
+            yield Finding(section=one, sure=True)
+            return
 
 
 def contradictions(
@@ -109,11 +162,21 @@ def contradictions(
             )
 
 
-def part_of(text: str, words: set[str]) -> str:
-    """The part of a text that says most about these words, word for word; all of a short one.
+def part_of(text: str, words: set[str], codes: Collection[str] = ()) -> str:
+    """The part of a text that says most about these words, word for word; all of a short one, but
+    of a table the rows that were asked for.
 
     It has the code examples and the addresses of the whole.
     """
+
+    def rows_asked(table: re.Match[str]) -> str:
+        rows = table["rows"].splitlines(keepends=True)
+        asked = [one for one in rows if not codes_in(one).isdisjoint(codes)]
+        asked = asked or [one for one in rows if words.intersection(stems(one))]
+        is_part = len(rows) > _FEW_ROWS and 0 < len(asked) <= len(rows) / 2
+        return table["head"] + "".join(asked if is_part else rows)
+
+    text = pattern("table").sub(rows_asked, text)
     if len(text) <= _WHOLE:
         return text.strip()
     parts = [one.text for one in split_into_passages(Document("", text))]

@@ -160,19 +160,29 @@ class SectionClash(Conflict):
     texts: tuple[str, str]
 
 
+class Finding(Data):
+    """A section that answers a part of a request, or may."""
+
+    section: DocSection
+    """With the part of its text that says most."""
+    sure: bool
+    beside: bool = False
+    """Whether it is for a question beside the matter of the request."""
+    says: str = ""
+    """Its sentence that says that what was asked for is not so."""
+    clashes: tuple[SectionClash, ...] = ()
+
+
 class Documented(Data):
     """Of the documenter."""
 
     answered: bool = False
-    may_help: bool = False
-    """Whether the first section is worth showing, whatever it is worth as an answer."""
+    findings: tuple[Finding, ...] = ()
+    """In the order of the request, each section once."""
     sections: tuple[DocSection, ...] = ()
-    """Best first, of which the first has its text."""
-    contradictions: tuple[SectionClash, ...] = ()
-    also: tuple["Documented", ...] = ()
-    """What was found for each question in the request, if it is more than one question."""
+    """Those that are nearest to the matter of the request, best first, without their texts."""
     open: tuple[str, ...] = ()
-    """The questions of several for which nothing was found."""
+    """The questions beside others for which nothing was found."""
     unknown: tuple[str, ...] = ()
     """Names in the request, if no document has any of them."""
 

@@ -126,6 +126,15 @@ class SectionIndex:
         self._section_of = [at for at, _ in passages]
         self._parts = Index(("", " ".join(one)) for _, one in passages)
         self._pairs = Index(("", " ".join(_pairs([*title, "|", *text]))) for title, text in both)
+        self._labels = [
+            {one for one in section.title.split() if one[0].isdigit()}
+            | {
+                cell.strip()
+                for head in pattern("columns").findall(section.text)
+                for cell in head.split("|")
+            }
+            for section in sections
+        ]
         self._glossaries = {
             at for at, one in enumerate(sections) if pattern("glossary").search(one.title)
         }
@@ -161,7 +170,7 @@ class SectionIndex:
         kept = {
             one: also or {one: 1.0}
             for one, also in meant.items()
-            if (also or not (strange or is_everyday(one)))
+            if also or not (strange or is_everyday(one) or one.isdigit())
         }
         if len(kept) > _MANY:
             kept = {
@@ -210,10 +219,10 @@ class SectionIndex:
     def about(self, text: str, log: str = "") -> list[int]:
         """The few sections whose titles name an error code of a text or log, else whose texts do,
         or quote words of the log."""
-        codes, said = _codes(f"{text}\n{log}"), log.casefold()
+        codes, said = codes_in(f"{text}\n{log}"), log.casefold()
         for texts in ((one.title for one in self.sections), (one.text for one in self.sections)):
             named = [
-                not codes.isdisjoint(_codes(text))
+                not codes.isdisjoint(codes_in(text))
                 or any(one.casefold() in said for one in pattern("literal").findall(text))
                 for text in texts
             ]
@@ -237,8 +246,8 @@ class SectionIndex:
         }
         every = sum(map(self._pairs.rarity, _pairs(said)))
         problem = pattern("problem").search(question) is not None
-        names = stems(" ".join(pattern("proper").findall(question)))
-        named = self._whole.scores({one: 1.0} for one in names)
+        names = {*pattern("proper").findall(question)}
+        named = self._whole.scores({one: 1.0} for one in stems(" ".join(names)))
         scores: dict[int, float] = {}
         for at, score in self._whole.scores(asked).items():
             title = self._titles[at]
@@ -253,6 +262,8 @@ class SectionIndex:
             if at in named and len(named) <= MOST:  # A name makes a section near, and no answer.
                 near = min(scores[at] + NAME, ANSWERS_FROM - 0.01)
                 scores[at] = max(scores[at], near)
+            if names & self._labels[at] and scores[at] >= NEAR:
+                scores[at] = max(scores[at], ANSWERS_FROM)
             if pattern("problem_title").search(self.sections[at].title):
                 scores[at] += (PROBLEM if problem else -PROBLEM / 2) * most / total
         for words_before, places in self.asked_before:
@@ -266,7 +277,7 @@ class SectionIndex:
         return sum(self._whole.rarity(word) ** power for word in words)
 
 
-def _codes(text: str) -> set[str]:
+def codes_in(text: str) -> set[str]:
     """The codes of errors and the HTTP statuses of a text."""
     return {code or status for code, status in pattern("error_code").findall(text)}
 

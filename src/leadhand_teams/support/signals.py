@@ -39,7 +39,13 @@ def concerns(request: str, *, reports: bool = False) -> tuple[str, list[str]]:
     words or because it `reports` one that is known.
     """
     asked = pattern("question").findall(request)
-    parts = [part.strip() for one in asked for part in pattern("and_question").split(one)]
+    parts = list[str]()
+    for one in asked:
+        for number, part in enumerate(pattern("and_question").split(one)):
+            if number and not pattern("asks_first").search(parts[-1]):
+                parts[-1] += f", {part}"  # What came before was no question.
+            else:
+                parts.append(part.strip())
     questions = [
         one for one in parts if len(content(one)) > 1 and not pattern("problem").search(one)
     ]

@@ -260,3 +260,26 @@ def test_a_word_that_only_the_glossary_has_finds_what_it_means(tmp_path: Path) -
 def test_a_number_of_what_no_document_has_is_not_answered(tmp_path: Path) -> None:
     _, found = run("How many litres does a green badge hold?", tmp_path)
     assert "Our documents do not answer this." in found.reply
+
+
+def test_a_question_whether_something_works_is_told_first_that_it_does_not(tmp_path: Path) -> None:
+    guide = (
+        "# Readers\n\nReaders have a lamp. A badge of another maker can't be read by any gate.\n"
+    )
+    _, found = run("Can I read badges of another maker at gates?", tmp_path, **{"r.md": guide})
+    assert "say: “A badge of another maker can't be read by any gate.”" in found.reply
+
+
+def test_what_a_code_or_a_repaired_problem_requires_is_shown_too(tmp_path: Path) -> None:
+    guide = (
+        "# Interface\n\n## Answers\n\n| Status | Meaning |\n|---|---|\n| 401 | No key. |\n"
+        "| 403 | The key may only read. Create a key that may write. |\n| 404 | Gone. |\n"
+        "| 409 | Twice. |\n| 429 | Slow. |\n\n## Create a key\n\nChoose **Keys > New**, and read or"
+        " write.\n\n## Release 2.4.0\n\nKnown problem: names with accents are not printed. Fixed in"
+        " 2.4.1.\n\n## Install an update\n\nChoose **Update now** for the new version.\n"
+    )
+    _, found = run("HTTPError: 403 Client Error when I write badges", tmp_path, **{"if.md": guide})
+    assert "Choose **Keys > New**" in found.reply
+    assert "404" not in found.reply
+    _, found = run("Since 2.4.0 names with accents are not printed", tmp_path, **{"if.md": guide})
+    assert "Choose **Update now**" in found.reply
