@@ -2,12 +2,10 @@
 occur. Words, numbers, paths and switches never count: other text would become unreadable."""
 
 import base64
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import commonprefix
-from typing import cast
 from urllib.parse import unquote
 
 from leadhand.redaction.encodings import JSON_STRING, EncodedWords, Span
@@ -20,6 +18,7 @@ _NAME_OF_SECRET, _NAME_OF_SETTING, _PLAIN = (
     re.compile(VARIABLES[key], re.VERBOSE | re.DOTALL) for key in ("secret", "setting", "plain")
 )
 _URL_PASSWORD = re.compile(r"://[^\s/:@]*:([^\s@]+)@")
+_PAIR_OF_JSON = re.compile(r'"([^"\\]+)"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+")
 
 
@@ -32,25 +31,15 @@ def _secrets(name: str, value: str) -> Iterator[str]:
     for match in _URL_PASSWORD.finditer(value):
         yield from filter(_may_be_secret, {match[1], unquote(match[1])})
     label = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).upper()
-    if value.startswith("{"):
-        yield from _inside(value)
+    if value.startswith("{"):  # such as the key file of a cloud account
+        for key, inner in _PAIR_OF_JSON.findall(value):
+            yield from _secrets(key, JSON_STRING.undo(inner).strip())
     elif _NAME_OF_SECRET.search(label) and not _NAME_OF_SETTING.search(label):
         yield from filter(_may_be_secret, [value])
 
 
 def _may_be_secret(value: str) -> bool:
     return len(value) >= MIN_CHARS and not _PLAIN.fullmatch(value)
-
-
-def _inside(document: str) -> Iterator[str]:
-    """The secrets in a JSON object, such as the key file of a cloud account."""
-    try:
-        content = cast("object", json.loads(document))
-    except (ValueError, RecursionError):
-        return
-    for key, value in cast("dict[str, object]", content).items():
-        if isinstance(value, str):
-            yield from _secrets(key, value.strip())
 
 
 _CUT = re.compile(r"[\"'…]|\.\.\.|\s?\[cut|\s…|\Z")
@@ -72,10 +61,6 @@ class Needle:
         """Its parts have 8 characters, or half of a short `text`."""
         length = min(MIN_CHARS, (len(text) + 1) // 2)
         return cls(text, text[:length], text[-length:])
-
-    def may_be_in(self, text: str) -> bool:
-        """Whether `spans` could find anything: a quick test, which most text fails."""
-        return self.head in text or self.tail in text
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where it occurs in `text`, whole or cut off at either end of a string."""
@@ -130,17 +115,15 @@ class Needles:
         return cls(*(tuple(map(Needle.of, sorted(texts))) for texts in (plain, digits, coded)))
 
     def spans(self, text: str, words: EncodedWords) -> Iterator[Span]:
-        for needle in self.plain:
-            if needle.may_be_in(text):
-                yield from needle.spans(text)
-        for needle in self.hexadecimal:
-            if needle.may_be_in(words.long):
-                yield from needle.spans(text)
-        if words.mixed:
-            mixed = _standard(words.mixed)
-            for needle in self.base64:
-                if needle.may_be_in(mixed):
-                    yield from needle.spans(_standard(text))
+        coded = _standard(words.mixed)
+        for needles, likely, searched in (
+            (self.plain, text, text),
+            (self.hexadecimal, words.long, text),
+            (self.base64, coded, _standard(text) if coded else ""),
+        ):
+            for needle in needles:
+                if needle.head in likely or needle.tail in likely:
+                    yield from needle.spans(searched)
 
 
 def _standard(text: str) -> str:
