@@ -179,8 +179,8 @@ def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float
         factor *= weight("told_case")
     if pattern("special").search(sentence.quote) and not pattern("special").search(question):
         factor *= weight("special")
-    if pattern("definition").match(sentence.quote) and "mean" not in question:
-        factor *= weight("definition")
+    if pattern("no_answer").search(sentence.quote) and "mean" not in question:
+        factor *= weight("no_answer")
     if sentence.file in known.replaced:
         factor *= weight("replaced")
     if fits(kind, sentence):
