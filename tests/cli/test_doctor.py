@@ -1,4 +1,4 @@
-"""`leadhand doctor`: what is there, which models would be used, what fails and how to mend it."""
+"""`leadhand doctor`: what is there, which models would be used, what fails and how to fix it."""
 
 import importlib.metadata
 import json
@@ -63,7 +63,7 @@ def test_a_model_is_put_through_four_trials(tmp_path: Path, scripted: ScriptedSe
         ("answer in a form", True),
         ("context length", True),
     ]
-    assert trials[3]["said"].startswith(
+    assert trials[3]["found"].startswith(
         "neither its server nor its maker says it; tasks with tools"
     )
     assert scripted.stats().requests == 3
@@ -148,11 +148,11 @@ def test_a_model_without_end_is_told_from_a_slow_one_by_its_tokens_a_second(
     )
     checks = {one.name: one for one in run_virtual(trials_of(model.model, tmp_path))}
     if plain is not None:
-        assert checks["plain answer"].said == plain
-        assert checks["plain answer"].mend == "use a faster model, or a faster machine"
+        assert checks["plain answer"].found == plain
+        assert checks["plain answer"].fix == "use a faster model, or a faster machine"
     if form is not None:
         assert checks["plain answer"].passed
-        assert checks["answer in a form"].said.startswith(form)
+        assert checks["answer in a form"].found.startswith(form)
 
 
 def test_f36_a_key_that_is_refused_is_told_and_no_key_is_shown(

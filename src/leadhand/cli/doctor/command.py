@@ -48,8 +48,8 @@ EXTRAS = {
 class Check(NamedTuple):
     name: str
     passed: bool
-    said: str
-    mend: str = ""
+    found: str
+    fix: str = ""
     """How to fix a failure."""
 
 
@@ -157,9 +157,9 @@ def _table(checks: Sequence[Check]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        line = Text(sentence(check.said))
-        if check.mend and not check.passed:
-            line.append(f"\n{sentence(check.mend)}", "yellow")
+        line = Text(sentence(check.found))
+        if check.fix and not check.passed:
+            line.append(f"\n{sentence(check.fix)}", "yellow")
         mark = Text("✓", "green") if check.passed else Text("✗", "red")
         table.add_row(mark, check.name, line)
     return table

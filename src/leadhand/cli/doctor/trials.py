@@ -36,6 +36,19 @@ ENOUGH_TOKENS = 16_000
 """A shorter context is too short for most tasks with tools."""
 _NEEDED = f"tasks with tools need {ENOUGH_TOKENS:,} or more"
 
+_OTHER_MODEL = "try another model with --model"
+_FASTER = "use a faster model, or a faster machine"
+_FIXES = {
+    "check": "",  # the error says it itself
+    "could not be reached": (
+        "check that the server runs, its address (such as OPENAI_BASE_URL) and your network"
+    ),
+    "without end": "use a model that ends its answers",
+    "slow": _FASTER,
+    "within": _FASTER,
+}
+"""By words of an error, the first that it has."""
+
 _REQUESTER = Requester("doctor")
 _INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly as asked."
 _ADD = ToolDefinition(
@@ -73,8 +86,8 @@ async def trials_of(spec: ModelSpec, home: Path) -> list[Check]:
 class _TooSlow(ModelError):
     def __init__(self, tokens: int, rate: float) -> None:
         self.endless = tokens >= MAX_ANSWER_TOKENS // 2
-        said = f"{counted(tokens, 'token')} in {TIMEOUT_S:g} s, {rate:.1f} a second"
-        why = f"it wrote without end: {said}" if self.endless else f"it is slow: {said}"
+        why = "it wrote without end" if self.endless else "it is slow"
+        why += f": {counted(tokens, 'token')} in {TIMEOUT_S:g} s, {rate:.1f} a second"
         super().__init__(why if tokens else f"no answer within {TIMEOUT_S:g} s", transient=False)
 
 
@@ -82,19 +95,8 @@ async def _held(name: str, trial: Callable[[], Awaitable[Check]]) -> Check:
     try:
         return await trial()
     except LeadhandError as error:
-        return Check(name, False, str(error), _fix_for(str(error)))
-
-
-def _fix_for(said: str) -> str:
-    if "check" in said:
-        return ""  # it says so itself
-    if "could not be reached" in said:
-        return "check that the server runs, its address (such as OPENAI_BASE_URL) and your network"
-    if "without end" in said:
-        return "use a model that ends its answers"
-    if "slow" in said or "within" in said:
-        return "use a faster model, or a faster machine"
-    return "try another model with --model"
+        fixes = (fix for words, fix in _FIXES.items() if words in str(error))
+        return Check(name, False, str(error), next(fixes, _OTHER_MODEL))
 
 
 @dataclass
@@ -116,7 +118,7 @@ class _Subject:
         request = CallRequest(_INSTRUCTIONS)
         answer = answer_in(await self._ask("Say the word: ready", request), request)
         if answer.problem is not None:
-            return Check("plain answer", False, "it sent no text", "try another model with --model")
+            return Check("plain answer", False, "it sent no text", _OTHER_MODEL)
         tokens, rate = self._speed()
         speed = f", {rate:.0f} tokens a second" if tokens > _FEW_TOKENS else ""
         return Check("plain answer", True, f"{len(answer.text):,} characters{speed}")
@@ -127,8 +129,8 @@ class _Subject:
         wrong = _wrong_call(response)
         if wrong is None:
             in_text = response.tool_calls[0].tool_call_id.startswith(IN_TEXT)
-            said = "called with valid arguments" + (", as text" if in_text else "")
-            return Check("tool call", True, said)
+            found = "called with valid arguments" + (", as text" if in_text else "")
+            return Check("tool call", True, found)
         fix = "workers with tools need it: use a model, and a server, that support tool calls"
         return Check("tool call", False, wrong, fix)
 
@@ -140,8 +142,8 @@ class _Subject:
             if wrong is None:
                 self.connection.habits.succeeded(way, CallRequest("", output=_FORM).size)
                 set_it = f"; {VARIABLE}={way} saves finding that out" if failed else ""
-                said = "; ".join([f"a plan, as `{way}`", *failed])
-                return Check("answer in a form", True, said + set_it)
+                found = "; ".join([f"a plan, as `{way}`", *failed])
+                return Check("answer in a form", True, found + set_it)
             failed.append(f"as `{way}` {wrong}")
         fix = "plans and typed answers need it: use a model that supports structured output"
         return Check("answer in a form", False, "; ".join(failed), fix)
@@ -167,16 +169,16 @@ class _Subject:
     async def context(self) -> Check:
         """The context length, as the server or pydantic-ai states it."""
         await learn_context(self.connection.model, self.connection.habits)
-        told, known = self.connection.habits.context_tokens, self.connection.context_tokens
+        by_server, known = self.connection.habits.context_tokens, self.connection.context_tokens
         if known is None:
-            said = f"neither its server nor its maker says it; {_NEEDED}"
-            return Check("context length", True, said)
-        said = f"{known:,} tokens, as its {'server' if told else 'maker'} says"
+            found = f"neither its server nor its maker says it; {_NEEDED}"
+            return Check("context length", True, found)
+        found = f"{known:,} tokens, as its {'server' if by_server else 'maker'} says"
         fix = (
             f"{_NEEDED}: start the server with a longer context (Ollama: OLLAMA_CONTEXT_LENGTH, "
             "llama.cpp: --ctx-size)"
         )
-        return Check("context length", known >= ENOUGH_TOKENS, said, fix)
+        return Check("context length", known >= ENOUGH_TOKENS, found, fix)
 
     async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
         self.chars, self.pieces, self.began_s = 0, 0, asyncio.get_running_loop().time()
