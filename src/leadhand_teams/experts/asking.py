@@ -1,7 +1,6 @@
 """What a question asks: its parts, the words that a passage must have, and its conditions. Pure."""
 
 import re
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from leadhand.tools.files import content_words
@@ -14,7 +13,7 @@ from leadhand_teams.experts.words import (
     weight,
 )
 from leadhand_teams.shared.everyday import alike, is_passing, phrases, subjects
-from leadhand_teams.shared.search import stem, terms
+from leadhand_teams.shared.search import terms
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
 _CODE: Final = 3
@@ -80,12 +79,8 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
     # Labels and phrases first: their words do not count again.
     labels = ((label[0], "_".join(terms(label[0]))) for label in pattern("label").finditer(text))
     found = [AskedWord(word, (unit,), 1.0, is_subject=True, is_name=True) for word, unit in labels]
-    pairs = pairwise(re.findall(r"[^\W\d_]{2,}", text.lower()))
-    joined = ((f"{one} {two}", stem(one + two)) for one, two in pairs if one in content)
-    said = [one for one in joined if one[1] in known.places]
-    # A phrase that no document has by meaning is read word by word.
-    meant = [one for one in phrases(text, apart=2) if alike(one) & known.places.keys()]
-    for word, unit in [*said, *((unit.replace("_", " "), unit) for unit in meant)]:
+    for unit in phrases(text, apart=2):
+        word = unit.replace("_", " ")
         is_noun = word.partition(" ")[0] in nouns
         counts = weight("subject" if is_noun else "phrase")
         found.append(AskedWord(word, (unit,), counts, is_subject=is_noun))
@@ -97,7 +92,7 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         if not is_said or stems <= gone or is_value or len(word) == 1:
             continue
         is_noun = not stems <= noise and bool(nouns & {word, f"{word}'s", f"{word}’s", *parts})
-        is_free = word in aside or pattern("age").fullmatch(word) or stems <= stems_of("generic")
+        is_free = word in aside or stems <= stems_of("generic")
         sort = "noise" if stems <= noise else "subject" if is_noun else "everyday"
         is_marked = (word[0].isupper() or not word.isalpha()) and not text.startswith(word)
         is_subject = is_noun and not is_free

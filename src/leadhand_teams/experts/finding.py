@@ -117,14 +117,9 @@ def _judged(found: FoundAnswer, part: str, expert: Expert | None) -> FoundAnswer
     """How sure it is that the best passage answers."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
-    # A code that the sentence itself has tells more than a noun that is in no document; and a
-    # clause that forbids letting answers for a guest whom it does not name.
-    is_code = any(
-        place.name == "own" and pattern("code").search(one.word)
-        for one, place in first.places.items()
-    )
+    # A clause that forbids letting answers for a guest whom it does not name.
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
-    is_whole = is_code or (is_clause and first.share >= weight("clause_whole"))
+    is_whole = is_clause and first.share >= weight("whole")
     lacks = [one for one in found.unknown if one.is_name or not is_whole]
     needs_number = pattern("quantity").search(part) is not None and not is_fit
     if lacks or needs_number or first.share < weight("likely"):
@@ -183,11 +178,7 @@ def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float
         factor *= weight("no_answer")
     if sentence.file in known.replaced:
         factor *= weight("replaced")
-    if fits(kind, sentence):
-        return factor * weight("fits")
-    clause = known.clauses[sentence.file, sentence.clause]
-    lacks = kind in NUMBERS and not any(fits(kind, known.sentences[one]) for one in clause)
-    return factor * (weight("misfits") if lacks else 1.0)
+    return factor * weight("fits") if fits(kind, sentence) else factor
 
 
 def fits(kind: str, sentence: QuotableLine) -> bool:

@@ -8,7 +8,7 @@ from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
 from leadhand_teams.experts.asking import parts_of
-from leadhand_teams.experts.fields import EXPERTS, Expert, FieldChoice, choose, weights
+from leadhand_teams.experts.fields import Expert, FieldChoice, choose
 from leadhand_teams.experts.finding import find
 from leadhand_teams.experts.sentences import KnownLines, known_documents
 from leadhand_teams.experts.words import has_words, weight
@@ -86,8 +86,6 @@ def _choice(
         return choose(part, team.trained_router)
     evidence = _evidence(part, question, known)
     choice = choose(part, team.trained_router, evidence=evidence)
-    if not evidence and max(weights(part)[one] for one in EXPERTS) <= weight("field_word"):
-        return FieldChoice(None, None, choice.confidence)
     # A part stays with the expert of the whole if a document of that field answers it best.
     if first and evidence.get(first, 0.0) > evidence.get(choice.expert or first, 0.0):
         return FieldChoice(first, None, choice.confidence)

@@ -9,9 +9,8 @@ from leadhand_teams.experts.finding import NUMBERS, FoundAnswer
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import pattern, units, weight
 
-_MOST_CHARS: Final = {True: 450, False: 250}
-"""A numbered clause of so many characters is quoted whole; so is a paragraph whose heading has a
-word of the question that the sentence does not have."""
+_MOST_CHARS: Final = 450
+"""A clause of so many characters is quoted whole if only its heading has a word of the question."""
 _MOST_IN_CLAUSE: Final = 4
 _MOST_STEPS: Final = 12
 _CLAUSES: Final = 0.3
@@ -33,9 +32,8 @@ def passage(part: str, found: FoundAnswer, known: KnownLines) -> list[QuotableLi
         return steps
     clause = known.clauses[first.sentence.file, first.sentence.clause]
     every = [known.sentences[number] for number in clause]
-    is_numbered = re.match(r"\W*\d+\.\d+", every[0].quote) is not None
-    is_whole = is_numbered or any(one.name == "heading" for one in first.places.values())
-    if is_whole and sum(len(one.quote) for one in every) <= _MOST_CHARS[is_numbered]:
+    is_below = any(one.name == "heading" for one in first.places.values())
+    if is_below and sum(len(one.quote) for one in every) <= _MOST_CHARS:
         return every
     begin = end = clause.index(first.number)
     more = [pattern("continues").match(pattern("number").sub("", one.quote)) for one in every]
