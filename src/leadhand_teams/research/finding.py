@@ -187,7 +187,7 @@ def of_texts(question: str, given: AskedFiles, subjects: Sequence[str] = ()) -> 
     if asks_why(question):
         return given.library.fact(question, about=subjects, why=True, columns=given.titles)
     found = given.library.compare(question) if asks(question, "compares") else NOTHING
-    if found.sentence:
+    if found.sentence or asks(question, "dimensional"):
         return found
     first, second = parts_of(question)
     found = given.library.fact(first, about=subjects, columns=given.titles)

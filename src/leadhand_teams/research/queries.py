@@ -134,7 +134,7 @@ class TextQuery:
         if self.counted is None:
             return found
         after = [
-            (one, (*stems_in(one), *stems_in(sentence.partition(one)[2])[:4])) for one in found
+            (one, (*stems_in(one), *stems_in(sentence.partition(one)[2])[:2])) for one in found
         ]
         noun = self.counted.stem  # "28 years" are no count of images
         return [one for one, stems in after if any(alike(noun, other) for other in stems)]

@@ -62,7 +62,9 @@ class _Resolver:
         ]
         own = [one for one in self.dates if one.table is view] or self.dates
         years = {day.year for one in own for day in one.column.dates if day}
-        names = {text for one in self.fields for text in (one.name, *one.column.texts)}
+        # Months as words, beside the dates that they are, name no values.
+        named = [one for one in self.fields if not (own and one.is_of_periods)]
+        names = {text for one in named for text in (one.name, *one.column.texts)}
         question, read_as = in_years(question, years)
         self.spans, text = spans(question, names, years)
         self.ask.unknown += [one[0] for one in compiled("<coming>").finditer(question)]

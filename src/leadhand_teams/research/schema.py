@@ -69,6 +69,12 @@ class Field:
         years = {one.kind for one in self.column.cells if isinstance(one, Period)} == {"year"}
         return not years or asks(_spaced(self.name), "times")
 
+    @cached_property
+    def is_of_periods(self) -> bool:
+        """Whether its texts are months or quarters."""
+        texts = set(self.column.texts)
+        return len(texts) <= 12 and all(values.periods(text, bare=True) for text in texts)
+
     @property
     def is_money(self) -> bool:
         in_money = self.unit in values.CURRENCIES.values()

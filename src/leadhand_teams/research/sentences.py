@@ -78,7 +78,8 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
         if title := _TITLE.match(part, begin):
             yield start + begin, f"# {' '.join(title[0].lstrip('# ').split())}"
             start, part = start + title.end(), part[title.end() :]
-        if found[0] and "\n\n" not in found[0] and _SHORT_FORM.search(part[-12:]):
+        is_open = "\n\n" not in found[0] and not ("\n" in found[0] and part[-2:-1].isdigit())
+        if found[0] and is_open and _SHORT_FORM.search(part[-12:]):
             continue
         words = " ".join(_MARKS.sub("", part.replace("\t", " | ")).split())
         if words.strip("#-*•|: "):

@@ -105,6 +105,13 @@ def fits(ask: Ask, question: str, words: Sequence[Word]) -> bool:
     """Whether the figure is of the kind that is asked for: rows are no money, and no growth."""
     if ask.intent is None:
         return False
+    if not ask.fit and asks(question, "dimensional"):
+        return False
+    is_date = ask.intent.name == "cell" and ask.cell and ask.cell.role == "date"
+    if is_date and not asks(
+        question, "when|since|until|how long", r"\w* ?(?:date|day|month|year)s?"
+    ):
+        return False
     if ask.intent.gives == "names" and any(
         one.field is ask.name and one.count == 1 for one in ask.named
     ):
@@ -166,8 +173,7 @@ def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence
             # "bar revenue" is not all revenue
             pairs = pairwise([word.text for word in words])
             ask.unknown += [one for one, two in pairs if one in ask.missing and two in in_money]
-        if not is_only:
-            ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
+        ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
 
 
 def _place_bounds(ask: Ask, question: str, asked: str | None) -> None:

@@ -16,7 +16,7 @@ from leadhand.tools.files import content_words
 from leadhand_teams.shared.search import stem as _snowball
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?")
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL: Final = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIRST: Final = re.compile(r"(?:^|[a-z]{4}\.|[?!:])[\s\"“(]*$")
 _ASKED: Final = re.compile(
     r"(?:^|[:.,;] )(?:and )?(?:how|what|which|who|whom|whose|when|where|why)\b[^?]*", re.IGNORECASE
@@ -89,6 +89,8 @@ def words_of(text: str) -> list[Word]:
         is_name = is_capital or any(map(str.isdigit, word))
         is_aside = not start <= at < end
         found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside, at in verbs))
+        if found[-1].is_light and found[1:] and found[-2].is_verb:
+            found[-2] = replace(found[-2], is_verb=False)  # "did the new pump cost"
     return found
 
 
