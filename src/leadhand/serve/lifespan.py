@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from types import FrameType
 
 from leadhand.contracts.summary import RunSummary
@@ -59,15 +58,10 @@ async def drain(service: Service) -> None:
 async def _take_over(service: Service) -> None:
     """Resume, now and again later, the service's runs that other processes left behind, and delete
     those that are too old."""
-
-    def is_of_a_service(run: RunSummary) -> bool:
-        """Not one that the command line or a program has started, with a setup of its own."""
-        return {*run.origin} >= {"tenant", "principal"}
-
     while True:
         for supervisor in service.supervisors.values():
             try:
-                await supervisor.resume_interrupted(where=is_of_a_service)
+                await supervisor.resume_interrupted(where=_is_of_a_service)
             except LeadhandError as error:  # the journal may be back the next time
                 _log.warning("taking over runs: %s", error)
         try:
@@ -77,25 +71,29 @@ async def _take_over(service: Service) -> None:
         await asyncio.sleep(service.settings.take_over_s)
 
 
+def _is_of_a_service(run: RunSummary) -> bool:
+    """Not one that the command line or a program has started, with a setup of its own."""
+    return {*run.origin} >= {"tenant", "principal"}
+
+
 async def prune(service: Service, now: dt.datetime) -> list[str]:
     """Delete finished runs that a principal started: those whose last event is older than
     `retain_s`, and those that were not to be stored and are older than `unread_s`; their ids.
     Raises `JournalError`."""
-    gone: list[str] = []
-    for by, age_s, mark in (
-        ("retention", service.settings.retain_s, "principal"),
-        (UNKEPT_BY, service.settings.unread_s, UNKEPT),
-    ):
-        if age_s is not None:
-            last = now - dt.timedelta(seconds=age_s)
-            old = await service.journal.runs(where=partial(_is_old, last, mark))
-            gone += await _erase(service, [run.run_id for run in old], by=by)
-    return gone
+    settings, old, unread = service.settings, list[str](), list[str]()
 
+    def sort(run: RunSummary) -> bool:
+        if run.status in FINISHED and _is_of_a_service(run):
+            age_s = (now - run.updated_at).total_seconds()
+            if settings.retain_s is not None and age_s > settings.retain_s:
+                old.append(run.run_id)
+            elif UNKEPT in run.origin and age_s > settings.unread_s:
+                unread.append(run.run_id)
+        return False  # none is kept: there may be many
 
-def _is_old(last: dt.datetime, mark: str, run: RunSummary) -> bool:
-    is_over = run.status in FINISHED and run.updated_at < last
-    return is_over and {*run.origin} >= {"tenant", "principal", mark}
+    await service.journal.runs(where=sort)
+    gone = await _erase(service, old, by="retention")
+    return [*gone, *await _erase(service, unread, by=UNKEPT_BY)]
 
 
 async def erase_unkept(service: Service, run_id: str) -> None:

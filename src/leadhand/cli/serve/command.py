@@ -66,14 +66,9 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
             allow_hosts=options.allow_host or (),
             settings=settings,
         )
-        try:
-            listener = listening(address, family)
-        except OSError as error:
-            raise InputError(
-                f"can't listen at {address[0]} port {address[1]}: {error.strerror}"
-            ) from error
-        with listener:
-            url = _url(listener)
+        with listening(address, family) as listener:
+            host, port = listener.getsockname()[:2]
+            url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
             def announce() -> None:
                 served = (
@@ -93,7 +88,8 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
                 timeout_graceful_shutdown=5,
             )
             server = _Server(config, service.state.service, announce)
-            signal.signal(signal.SIGHUP, _end)
+            # A terminal that is closed ends the service as SIGTERM does.
+            signal.signal(signal.SIGHUP, lambda _, __: signal.raise_signal(signal.SIGTERM))
             server.run(sockets=[listener])
             return 0 if server.started else 3
 
@@ -223,8 +219,12 @@ def supervisors_of(options: TeamOptions, storage: RunStorage) -> list[AnySupervi
 
 def listening(address: tuple[str, int], family: socket.AddressFamily) -> socket.socket:
     """A listener whose connections send at once: asyncio sets that for its own sockets alone, and
-    without it each response on a kept connection comes 40 ms later. Raises `OSError`."""
-    listener = socket.create_server(address, family=family, backlog=2_048)
+    without it each response on a kept connection comes 40 ms later. Raises `InputError`."""
+    try:
+        listener = socket.create_server(address, family=family, backlog=2_048)
+    except OSError as error:
+        where = f"{address[0]} port {address[1]}"
+        raise InputError(f"can't listen at {where}: {error.strerror}") from error
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -282,16 +282,6 @@ def _show_link(url: str, auth: Authenticate, home: Path | str, *, ui: bool, brow
         print_note(f"open {link} (it counts once)")
     else:
         print_note(f"its token is in {Path(home) / OPERATOR_FILE}")
-
-
-def _url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    """A terminal that is closed ends the service as SIGTERM does."""
-    signal.raise_signal(signal.SIGTERM)
 
 
 def _log_to_stderr() -> None:
