@@ -15,13 +15,15 @@ from leadhand_teams.experts.asking import AskedWord, asked, wanted
 from leadhand_teams.experts.cases import fit_of_case
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
-from leadhand_teams.experts.words import digits, pattern, patterns, weight
+from leadhand_teams.experts.words import digits, pattern, patterns, shared_part, weight
 from leadhand_teams.shared import values
 from leadhand_teams.shared.everyday import alike
 
 NUMBERS: Final = ("amount", "time", "duration", "money")
 """Questions that want a number."""
 _CANDIDATES: Final = 400
+_SAME: Final = 0.5
+"""Sentences that share so much are on the same: they agree or contradict each other."""
 
 
 class FoundPlace(NamedTuple):
@@ -95,6 +97,8 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     near: list[FoundLine] = []
     for number, _ in heavy.most_common(_CANDIDATES):
         sentence = known.sentences[number]
+        if sentence.quote.endswith("?"):  # a question answers nothing
+            continue
         at = {one: _place(one, number, known, is_elsewhere=one in elsewhere) for one in words}
         places = {one: place for one, place in at.items() if place}
         share = min(1.0, sum(need[one] for one in places) / whole)
@@ -127,10 +131,11 @@ def _judged(found: FoundAnswer, part: str, expert: Expert | None) -> FoundAnswer
     rivals = (
         one.sentence
         for one in found.near
-        if one.sentence.file != first.sentence.file and one.score >= weight("rival") * first.score
+        if one.score >= weight("rival") * first.score
+        and one.sentence.file != first.sentence.file
+        and shared_part(one.sentence.quote, first.sentence.quote) < _SAME
     )
-    is_open = not any(one.is_subject for one in found.asks)
-    rival = next(rivals, None) if is_open or first.share < weight("whole") else None
+    rival = next(rivals, None)
     if first.share < weight("answers"):
         return found if rival else found._replace(certainty="likely")
     return found._replace(certainty="likely" if rival else "sure", rival=rival)
@@ -174,8 +179,8 @@ def _for_case(kind: str, question: str, number: int, known: KnownLines) -> float
         factor *= weight("told_case")
     if pattern("special").search(sentence.quote) and not pattern("special").search(question):
         factor *= weight("special")
-    if pattern("no_answer").search(sentence.quote) and "mean" not in question:
-        factor *= weight("no_answer")
+    if pattern("definition").match(sentence.quote) and "mean" not in question:
+        factor *= weight("definition")
     if sentence.file in known.replaced:
         factor *= weight("replaced")
     return factor * weight("fits") if fits(kind, sentence) else factor
