@@ -14,7 +14,6 @@ from leadhand_teams.support.library import OWN, SupportLibrary, library_of, sign
 from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
-    DocSection,
     Documented,
     Finding,
     SupportAnswer,
@@ -25,7 +24,7 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import ANSWERS_FROM, MOST, blocks
+from leadhand_teams.support.sections import blocks
 from leadhand_teams.support.signals import reasons
 from leadhand_teams.support.words import DATA, carrying, foreign, pattern, stems
 
@@ -71,7 +70,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         reply=_reply(case, checked.kept),
         route=brief.route,
         kind=brief.kind,
-        sections=(*_books(diagnosis, library), *documented.sections)[:MOST],
+        sections=documented.sections,
         answered=solved or documented.answered or bool(checked.kept),
         ticket=made,
         cause=diagnosis.cause,
@@ -96,13 +95,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
         conflicts=tuple(dict.fromkeys(clashes)),
     )
-
-
-def _books(diagnosis: Diagnosis, library: SupportLibrary) -> list[DocSection]:
-    """The runbooks that were followed and that documents are."""
-    refs = {one.ref for one in diagnosis.ways}
-    found = [one for one in library.index.sections if one.ref in refs]
-    return [one.model_copy(update={"text": "", "score": ANSWERS_FROM}) for one in found]
 
 
 def _checked(request: str, statements: Sequence[Statement], library: SupportLibrary) -> Checked:
@@ -141,11 +133,12 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     feature = case.brief.kind == "feature"
     is_open = feature or not diagnosis.ways
     seen = {ref for way in diagnosis.ways for ref in way.sees}
-    shown = [one for one in documented.findings if one.sure or one.beside or is_open]
+    linked = [one for one in case.library.index.sections if one.ref in seen]
+    shown = [Finding(section=one, sure=True) for one in linked]
     shown += [
-        Finding(section=one, sure=True)
-        for one in case.library.index.sections
-        if one.ref in seen.difference(other.section.ref for other in shown)
+        one
+        for one in documented.findings
+        if one.section.ref not in seen and (one.sure or one.beside or is_open)
     ]
     before = "Until then: " if feature else "Perhaps this helps: "
     steps = {*carrying(stems(" ".join(diagnosis.steps)))}
@@ -156,9 +149,9 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
         parts.insert(0, Section("", [Items([one.text for one in added])]))
     if case.made is not None and case.made.missing and not diagnosis.cause:
         parts.append(Section("Please send us", [DATA["please"], Items(case.made.missing)]))
-    if documented.unknown and not (found or shown):
-        opening = DATA["opening"]["question"]
-    opening = DATA["opening"]["person" if reasons(case.brief.request) else case.brief.kind]
+    elsewhere = documented.unknown and not (found or shown)
+    kind = "question" if elsewhere else case.brief.kind
+    opening = DATA["opening"]["person" if reasons(case.brief.request) else kind]
     titles = " and ".join(f"“{one.section.title}”" for one in shown)
     first, *others = _lead(case, titles)
     if found or shown:

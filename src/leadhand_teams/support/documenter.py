@@ -16,7 +16,7 @@ from leadhand_teams.support.output import (
     SectionClash,
     brief_of,
 )
-from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, MOST, NEAR, blocks, codes_in
+from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks, codes_in
 from leadhand_teams.support.signals import concerns, wish_in
 from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
 from leadhand_teams.support.words import DATA, content, meanings, pattern, stems
@@ -39,7 +39,7 @@ _AHEAD, _RELATED, _BESIDE, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = (
 def explain(handoff: Handoff) -> Result:
     """The worker's draft."""
     found = documented(brief_of(handoff).request, library_of(handoff.artifacts))
-    best = found.sections[0] if found.answered else None
+    best = next((one.section for one in found.findings if one.sure), None)
     return Result(
         output=found.model_dump(mode="json"),
         summary=f"“{best.title}” ({best.ref}) answers it." if best else "No section answers it.",
@@ -83,14 +83,14 @@ def _found(
 ) -> tuple[list[DocSection], list[Finding]]:
     """The sections that are nearest, and the one or two of them that answer or may."""
     request = pattern("no_error").sub(" ", request)
+    nearest = library.index.ranked(request, log=log)
     books = {one.ref for one in library.runbooks}
-    ranked = library.index.ranked(request, MOST + len(books), log=log)
-    ranked = [one for one in ranked if one.ref not in books][:MOST]
+    ranked = [one for one in nearest if one.ref not in books]
     best, second = [*(one.score for one in ranked[:2]), 0.0, 0.0][:2]
     counted = stems(" ".join(pattern("how_many").findall(request)))
     lacks = any(not meanings(one, library.index.known) for one in counted)
     if lacks or best < min(MAYBE, max(NEAR, _AHEAD * second)):
-        return ranked, []
+        return nearest, []
     sure, words = best >= ANSWERS_FROM, {*library.index.words(request)}
     fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best)]
     asked = words if pattern("how_much").search(request) else set[str]()
@@ -106,7 +106,7 @@ def _found(
             clashes = ()
     if sure:
         findings += _further(findings[0].section, codes, library)
-    return ranked, findings
+    return nearest, findings
 
 
 def _refusal(text: str, words: set[str]) -> str:

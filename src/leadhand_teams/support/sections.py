@@ -17,13 +17,12 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from leadhand.tools.files import Document, split_into_passages
-from leadhand_teams.shared.everyday import alike, is_everyday, is_passing, phrases
+from leadhand_teams.shared.everyday import is_everyday, is_passing
 from leadhand_teams.shared.reading import Text
-from leadhand_teams.shared.search import Index
+from leadhand_teams.shared.search import Index, stem
 from leadhand_teams.support.output import DocSection
 from leadhand_teams.support.words import (
     DATA,
-    KIN,
     carrying,
     content,
     foreign,
@@ -125,7 +124,8 @@ class SectionIndex:
         passages = [(at, one) for at, text in enumerate(texts) for one in _passages(text)]
         self._section_of = [at for at, _ in passages]
         self._parts = Index(("", " ".join(one)) for _, one in passages)
-        self._pairs = Index(("", " ".join(_pairs([*title, "|", *text]))) for title, text in both)
+        self._pairs_of = [_pairs([*title, "|", *text]) for title, text in both]
+        self._pairs = Index(("", " ".join(one)) for one in self._pairs_of)
         self._labels = [
             {one for one in section.title.split() if one[0].isdigit()}
             | {
@@ -180,13 +180,12 @@ class SectionIndex:
             }
         if all(map(is_everyday, kept)):
             return [also or {one: 1.0} for one, also in meant.items()]
-        more = [{one: KIN for one in alike(unit) if one in self.known} for unit in phrases(text)]
         for sentence in map(stems, pattern("between_sentences").split(text)):
             for means, term in self._terms:
                 if len(said := means.intersection(sentence)) > 1:
-                    more.append(dict.fromkeys(term, 1.0))
                     kept = {one: also for one, also in kept.items() if one not in said}
-        return [*kept.values(), *filter(None, more)]
+                    kept |= {one: {one: 1.0} for one in term}
+        return [*kept.values()]
 
     def ranked(self, question: str, most: int = MOST, *, log: str = "") -> list[DocSection]:
         """The sections that fit the question best; the best first.
@@ -241,10 +240,7 @@ class SectionIndex:
             at = self._section_of[passage]
             parts[at] = max(parts[at], score)
         said = [next(iter(meanings(one, self.known)), one) for one in content(question)]
-        together = {
-            one.item: one for one in self._pairs.search(" ".join(_pairs(said)), len(self.sections))
-        }
-        every = sum(map(self._pairs.rarity, _pairs(said)))
+        pairs = _pairs(said)
         problem = pattern("problem").search(question) is not None
         names = {*pattern("proper").findall(question)}
         named = self._whole.scores({one: 1.0} for one in stems(" ".join(names)))
@@ -256,13 +252,13 @@ class SectionIndex:
             about = sum(
                 self._whole.rarity(one) * max(word.get(one, 0.0) for word in asked) for one in own
             )
-            both = PAIRS * every * together[at].share if at in together else 0.0
-            scores[at] = (score + parts[at] + both) / most
+            both = sum(self._pairs.rarity(stem(one)) for one in pairs & self._pairs_of[at])
+            scores[at] = (score + parts[at] + PAIRS * both) / most
             scores[at] += TITLE * about / (self._weight(title) or 1.0) * most / total
             if at in named and len(named) <= MOST:  # A name makes a section near, and no answer.
                 near = min(scores[at] + NAME, ANSWERS_FROM - 0.01)
                 scores[at] = max(scores[at], near)
-            if names & self._labels[at] and scores[at] >= NEAR:
+            if names & self._labels[at] and scores[at] >= NAME:
                 scores[at] = max(scores[at], ANSWERS_FROM)
             if pattern("problem_title").search(self.sections[at].title):
                 scores[at] += (PROBLEM if problem else -PROBLEM / 2) * most / total
@@ -282,9 +278,9 @@ def codes_in(text: str) -> set[str]:
     return {code or status for code, status in pattern("error_code").findall(text)}
 
 
-def _pairs(words: Sequence[str]) -> list[str]:
+def _pairs(words: Sequence[str]) -> set[str]:
     """Each pair of neighbouring words that carry something, as one."""
-    return ["".join(pair) for pair in {*pairwise(carrying(words))}]
+    return {"".join(pair) for pair in pairwise(carrying(words))}
 
 
 def _passages(text: Sequence[str]) -> list[Sequence[str]]:

@@ -15,7 +15,7 @@ from leadhand_teams.shared.search import stem
 DATA: Final[Mapping[str, Any]] = yaml.safe_load(
     (files("leadhand_teams.support") / "signals.yaml").read_text("utf-8")
 )
-KIN: Final = 0.2
+_KIN: Final = 0.2
 """What another word of the same meaning counts."""
 _WORD: Final = re.compile(r"[^\W_]+(?:[.'’+#][^\W_]+)*\+*")
 
@@ -69,7 +69,7 @@ def meanings(word: str, known: Collection[str]) -> dict[str, float]:
     return (
         {}
         if first is None
-        else {first: 1.0} | dict.fromkeys([one for one in kin if one != first], KIN)
+        else {first: 1.0} | dict.fromkeys([one for one in kin if one != first], _KIN)
     )
 
 
