@@ -1,5 +1,6 @@
 """Errors as `application/problem+json` (RFC 9457); under `/v1` in OpenAI's envelope."""
 
+import functools
 import logging
 import math
 import os
@@ -50,6 +51,11 @@ _WORTH_A_RETRY = (408, 429, 503)
 _log = logging.getLogger("leadhand")
 
 
+@functools.cache
+def _redactor() -> Redactor:
+    return Redactor.of(os.environ)
+
+
 class HttpProblem(HTTPException):
     """Raised anywhere below a route: its response is the problem."""
 
@@ -63,7 +69,7 @@ class HttpProblem(HTTPException):
         extra: Mapping[str, JsonValue] | None = None,
     ) -> None:
         """`extra` are further members of the problem; `title` is the status' own by default."""
-        super().__init__(status, Redactor.of(os.environ)(detail), headers)
+        super().__init__(status, _redactor()(detail), headers)
         self.title = title or HTTPStatus(status).phrase
         self.extra = extra or {}
 
@@ -76,7 +82,12 @@ def problem_of(error: Exception) -> HttpProblem:
         case HTTPException():
             return HttpProblem(error.status_code, error.detail, headers=error.headers)
         case RequestValidationError():
-            return HttpProblem(422, "the request has errors", extra={"errors": _errors(error)})
+            # Without what was sent: it may be secret, or large.
+            rows: list[JsonValue] = [
+                {"field": ".".join(map(str, row["loc"])), "message": str(row["msg"])}
+                for row in error.errors()
+            ]
+            return HttpProblem(422, "the request has errors", extra={"errors": rows})
         case ClientDisconnect():
             return HttpProblem(400, "the connection ended before the body")
         case UnicodeEncodeError():
@@ -141,11 +152,3 @@ def openai_error(problem: HttpProblem) -> dict[str, JsonValue]:
             pass
     kind = "server_error" if problem.status_code >= 500 else kind
     return {"message": message, "type": kind, "param": parameter, "code": code, **extra}
-
-
-def _errors(error: RequestValidationError) -> list[JsonValue]:
-    """Each field and what is wrong with it, without what was sent: it may be secret, or large."""
-    return [
-        {"field": ".".join(str(part) for part in row["loc"]), "message": str(row["msg"])}
-        for row in error.errors()
-    ]
