@@ -15,7 +15,7 @@ from leadhand_teams.support.output import (
     Brief,
     Diagnosis,
     Documented,
-    Finding,
+    FoundSection,
     SupportAnswer,
     Ticket,
     Triage,
@@ -134,7 +134,7 @@ def _reply(case: _Case, added: Sequence[Statement]) -> str:
     is_open = feature or not diagnosis.ways
     seen = {ref for way in diagnosis.ways for ref in way.sees}
     linked = [one for one in case.library.index.sections if one.ref in seen]
-    shown = [Finding(section=one, sure=True) for one in linked]
+    shown = [FoundSection(section=one, sure=True) for one in linked]
     shown += [
         one
         for one in documented.findings
@@ -224,7 +224,7 @@ def _plain(text: str) -> str:
     return pattern("cross_link").sub(r"“\1”", text)
 
 
-def _documented(found: Finding, before: str, steps: Set[str]) -> Section:
+def _documented(found: FoundSection, before: str, steps: Set[str]) -> Section:
     """A section; its own list is left out if a runbook's `steps` are most of it."""
     best = found.section
     parts = blocks(best.text)

@@ -12,7 +12,7 @@ from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import (
     DocSection,
     Documented,
-    Finding,
+    FoundSection,
     SectionClash,
     brief_of,
 )
@@ -80,7 +80,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
 
 def _found(
     request: str, library: SupportLibrary, log: str = ""
-) -> tuple[list[DocSection], list[Finding]]:
+) -> tuple[list[DocSection], list[FoundSection]]:
     """The sections that are nearest, and the one or two of them that answer or may."""
     request = pattern("no_error").sub(" ", request)
     nearest = library.index.ranked(request, log=log)
@@ -96,13 +96,13 @@ def _found(
     asked = words if pattern("how_much").search(request) else set[str]()
     clashes = tuple(contradictions(fitting, asked))
     codes = codes_in(f"{request}\n{log}")
-    findings = list[Finding]()
+    findings = list[FoundSection]()
     for at, one in enumerate(ranked[: 1 if sure else 2]):
         if not at or one.score >= max(NEAR, _BESIDE * best):
             text = part_of(one.text, words, codes)
             section = one.model_copy(update={"text": text})
             says = _refusal(text, words) if pattern("asks_whether").search(request) else ""
-            findings.append(Finding(section=section, sure=sure, says=says, clashes=clashes))
+            findings.append(FoundSection(section=section, sure=sure, says=says, clashes=clashes))
             clashes = ()
     if sure:
         findings += _further(findings[0].section, codes, library)
@@ -122,7 +122,7 @@ def _refusal(text: str, words: set[str]) -> str:
 
 def _further(
     found: DocSection, codes: Collection[str], library: SupportLibrary
-) -> Iterator[Finding]:
+) -> Iterator[FoundSection]:
     """The section on what another says has to be done: of a code, and to get what was repaired."""
     wanted, least = "", 0.0
     if not codes_in(f"{found.title}\n{found.text}").isdisjoint(codes):
@@ -133,7 +133,7 @@ def _further(
     wanted = pattern("error_code").sub(" ", wanted[:400])
     for one in library.index.ranked(wanted) if wanted else ():
         if one.ref != found.ref and one.score >= least:
-            yield Finding(section=one, sure=True)
+            yield FoundSection(section=one, sure=True)
             return
 
 

@@ -160,7 +160,7 @@ class SectionClash(Conflict):
     texts: tuple[str, str]
 
 
-class Finding(Data):
+class FoundSection(Data):
     """A section that answers a part of a request, or may."""
 
     section: DocSection
@@ -177,7 +177,7 @@ class Documented(Data):
     """Of the documenter."""
 
     answered: bool = False
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FoundSection, ...] = ()
     """In the order of the request, each section once."""
     sections: tuple[DocSection, ...] = ()
     """Those that are nearest to the matter of the request, best first, without their texts."""
