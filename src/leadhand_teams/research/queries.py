@@ -98,7 +98,8 @@ class TextQuery:
 
     def is_answered(self, word: Word) -> bool:
         """Whether a word says only what kind of answer is wanted, or nothing: `costs`, `do`."""
-        return word.is_light or bool(self.wanted.words and asks(word.text, self.wanted.words))
+        is_faint = word.is_light and word.stem not in stems_of("telling")
+        return is_faint or bool(self.wanted.words and asks(word.text, self.wanted.words))
 
     def fits(self, sentence: str) -> float:
         """How well a sentence has what is asked for: 0 to 1, a reason of the same turn 1.7."""

@@ -308,11 +308,14 @@ class _Resolver:
                 self._leave_out(word)
 
     def _doubt_adjectives(self) -> None:
-        """Those that may choose rows and were not used: `late deliveries`."""
+        """Those that may choose rows and were not used: `late deliveries`, `are sold`."""
         for n, word in enumerate(self.words):
             before = self.words[n - 1].text.lower() if n else ""
-            may_choose = n not in self.used and word.text.lower() in listed("adjectives")
-            if may_choose and before not in listed("degrees"):
+            may_choose = word.text.lower() in listed("adjectives")
+            is_state = word.is_light and word.text != word.stem and before in listed("being")
+            if n in self.used or (is_state and self.ask.measure):
+                continue
+            if is_state or (may_choose and before not in listed("degrees")):
                 self.ask.doubts.append(f"“{word.text}” was not used.")
 
     def _still_open(self, n: int) -> Field | None:

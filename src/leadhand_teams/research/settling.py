@@ -11,6 +11,7 @@ from leadhand_teams.research.schema import Field
 from leadhand_teams.research.times import NamedTime, condition, ends, year_of
 from leadhand_teams.research.words import Word, stems_of
 from leadhand_teams.shared import values
+from leadhand_teams.shared.values import Period
 
 
 def read_times(
@@ -30,6 +31,8 @@ def read_times(
         ask.unknown += [one.label for one in named if one.label not in titles]
         return ()
     days = [day for day in ask.date.column.dates if day]
+    if {cell.kind for cell in ask.date.column.cells if isinstance(cell, Period)} == {"year"}:
+        ask.unknown += [one.label for one in named if one.is_within_year]
     ask.is_outside = not all(any(map(one.holds, days)) for one in named)
     ask.explained += bool(named)
     if len(named) > 1 and asks(question, "growth", "difference"):
@@ -105,8 +108,16 @@ def fits(ask: Ask, question: str, words: Sequence[Word]) -> bool:
     """Whether the figure is of the kind that is asked for: rows are no money, and no growth."""
     if ask.intent is None:
         return False
-    if not ask.fit and asks(question, "dimensional"):
-        return False
+    is_dimension = asks(question, "dimensional", "<dimensions>|slowest|fastest")
+    if is_dimension and ask.intent.name != "growth" and not ask.fit:
+        return ask.measure is not None and ask.measure.role == "date"
+    is_paid = asks(question, "<spending>") and grammar.function_of(question) != "count_of"
+    if is_paid and ask.measure and ask.measure.role != "date" and not ask.measure.is_money:
+        if not ask.view.stems >= {*ask.measure.stems}:
+            return False
+        ask.doubts.append(f"{ask.measure.name} is not known to be money.")
+    if ask.group and not ask.split and ask.intent.gives == "number" and asks(question, "^which"):
+        return ask.intent.name == "extreme"
     is_date = ask.intent.name == "cell" and ask.cell and ask.cell.role == "date"
     if is_date and not asks(
         question, "when|since|until|how long", r"\w* ?(?:date|day|month|year)s?"
@@ -155,6 +166,8 @@ def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence
     is_most = asks(question, "most|fewest|many") and not is_growth and not is_paid
     if ask.measure is None and asks(question, "oldest|newest|youngest|latest|earliest|first"):
         ask.measure = next((one for one in fields if one.role == "date"), None)
+        if ask.measure:
+            ask.doubts.append(f"No column was named; {ask.measure.name} was taken.")
     elif ask.measure and is_paid and money and ask.measure not in money:
         ask.measure = None  # "pay in a week" names no column of weeks
     is_of_units = asks(question, "how many <units_of>") and not asks(question, "how many <percent>")

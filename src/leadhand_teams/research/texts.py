@@ -59,7 +59,7 @@ class _Match:
         doubts = [f"“{word}” is read as “{other}”." for word, other in query.read_as.items()]
         if query.why and not asks(self.sentence.text, "cause"):
             doubts.append("The sentence does not say that it is the reason.")
-        near = dict.fromkeys(f"“{word.text}”" for word in self.near if not word.is_light)
+        near = dict.fromkeys(f"“{word.text}”" for word in self.near if not query.is_answered(word))
         if near:
             shown = ", ".join(near)
             doubts.append(f"The sentence itself does not name {shown}; its surroundings do.")

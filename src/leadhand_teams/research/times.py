@@ -27,6 +27,11 @@ class NamedTime:
     end: int = 0
     """Where its words are in the question."""
 
+    @property
+    def is_within_year(self) -> bool:
+        """Whether it is less than a year."""
+        return (self.last - self.first).days < 364
+
     def holds(self, day: dt.date) -> bool:
         """Whether it has this day."""
         if self.first.year == NO_YEAR:
