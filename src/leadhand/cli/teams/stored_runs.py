@@ -163,14 +163,14 @@ def _stored_run(kept: StoredRuns, given: str, done: str) -> tuple[RunState, tupl
 
 def _folder(state: RunState, given: str, option: str) -> Path:
     """The folder of a run's team: `given`, or what the run or the team's name says."""
-    named, beside = state.origin.get("team"), state.origin.get("folder")
-    source = given or (named if isinstance(named, str) else state.team)
+    named, beside = (str(state.origin.get(key) or "") for key in ("team", "folder"))
+    source = given or named or state.team
     if not (given or named or source in ready_made()):
         raise InputError(
             f"run {state.run_id!r} does not say where the folder of its team {source!r} is: name "
             f"it with {option}"
         )
-    if python_team(source, "" if given or not isinstance(beside, str) else beside) is not None:
+    if python_team(source, "" if given else beside) is not None:
         raise InputError(
             f"team {source!r} is Python, and only a folder is written: take what you need from "
             f"`leadhand trace {state.run_id}`"
