@@ -25,15 +25,10 @@ _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _FEW_ROWS: Final = 4
 """So many rows of a table are shown, whichever were asked for."""
-_AHEAD, _RELATED, _BESIDE, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = (
-    1.4,
-    2.8,
-    0.75,
-    0.4,
-    0.7,
-    100,
-    4,
-)
+_AHEAD, _BESIDE, _RELATED = 1.4, 0.75, 2.8
+"""How far ahead of the next a section may be of help, how near the next is shown too, and what a
+section must score on what another says has to be done."""
+_FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.4, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:

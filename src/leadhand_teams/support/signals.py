@@ -38,7 +38,8 @@ def concerns(request: str, *, reports: bool = False) -> tuple[str, list[str]]:
     A single question is about all that is written, unless that is a problem of its own, by its
     words or because it `reports` one that is known.
     """
-    asked = pattern("question").findall(request)
+    sentences = [one.strip() for one in pattern("sentence_end").split(request)]
+    asked = [one for one in sentences if pattern("question").search(one)]
     parts = list[str]()
     for one in asked:
         for number, part in enumerate(pattern("and_question").split(one)):
@@ -49,7 +50,7 @@ def concerns(request: str, *, reports: bool = False) -> tuple[str, list[str]]:
     questions = [
         one for one in parts if len(content(one)) > 1 and not pattern("problem").search(one)
     ]
-    rest = pattern("question").sub(" ", request)
+    rest = " ".join(one for one in sentences if one not in asked)
     reports = reports or points("bug", rest) > 0 or pattern("problem").search(rest) is not None
     if questions and reports and len(carrying(stems(rest))) > 1:
         return rest, questions
