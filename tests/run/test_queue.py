@@ -12,6 +12,7 @@ from leadhand import (
     InputError,
     Plan,
     PlanError,
+    Run,
     RunInterrupted,
     Supervisor,
     Task,
@@ -60,14 +61,35 @@ async def test_runs_wait_for_their_turn_and_tenants_take_turns() -> None:
     assert (view.status, view.queued) == ("running", True)
     assert [run.run_id for run in await one.runs() if run.queued] == ["a3", "a2", "a1"]
     with pytest.raises(QueueFull) as refused:
-        await one.start("Do it.", run_id="d0", origin=of("d"))
+        await one.start("Do it.", run_id="a4", origin=of("a"))
     assert refused.value.retry_after_s >= 1
-    assert await one.journal.last_seq("d0") == 0
+    assert await one.journal.last_seq("a4") == 0
     desk.may_end.set()
     assert [(await run.answer()).status for run in runs] == ["complete"] * 7
     assert desk.begun == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"]
     assert (queue.running, queue.waiting, queue.oldest_wait_s) == (0, 0, 0.0)
     assert not any(run.queued for run in await one.runs())
+
+
+async def test_a_tenant_that_fills_the_queue_keeps_no_other_from_an_equal_share_of_it() -> None:
+    desk, queue = Desk(), RunQueue(1, waiting=4)
+    supervisor = Supervisor(desk.team(), queue=queue)
+
+    async def taken(tenant: str) -> int:
+        """How many more runs of the tenant are taken."""
+        for n in range(9):
+            try:
+                runs.append(await supervisor.start("Do it.", origin=of(tenant)))
+            except QueueFull:
+                return n
+        return 9
+
+    runs: list[Run] = []
+    assert [await taken(tenant) for tenant in "abcdea"] == [5, 2, 1, 1, 0, 0]
+    assert queue.waiting == 8
+    desk.may_end.set()
+    assert {(await run.answer()).status for run in runs} == {"complete"}
+    assert queue.waiting == 0
 
 
 async def test_the_deadline_counts_from_the_turn_and_the_wait_is_no_time_of_the_run() -> None:

@@ -28,7 +28,9 @@ class RunQueue:
     """
 
     def __init__(self, running: int, *, waiting: int = 100, by: str = "tenant") -> None:
-        """`running` runs work at once and `waiting` more wait; a new run beyond that is refused.
+        """`running` runs work at once and `waiting` more wait; a new run beyond that is refused,
+        unless fewer of its value of `by` wait than an equal share of `waiting`: no value shuts out
+        another.
 
         Resumed runs are never refused. Values of `by` take turns, however many runs each has.
         """
@@ -60,10 +62,11 @@ class RunQueue:
     def place(self, origin: Mapping[str, object], *, may_refuse: bool) -> Generator[asyncio.Event]:
         """A place for a run during the block, whose turn it is once the event is set. Raises
         `QueueFull`."""
-        if may_refuse and not self._free and self.waiting >= self._waiting:
+        value = repr(origin.get(self._by))
+        if may_refuse and not self._free and self._is_full_for(value):
             retry_s = self._takes_s * (self.waiting + 1) / self._running
             raise QueueFull(self.waiting, retry_after_s=min(max(retry_s, 1.0), MAX_RETRY_S))
-        loop, turn, value = asyncio.get_running_loop(), asyncio.Event(), repr(origin.get(self._by))
+        loop, turn = asyncio.get_running_loop(), asyncio.Event()
         self._lines.setdefault(value, deque()).append(turn)
         self._since_s[turn] = loop.time()
         self._next()
@@ -79,6 +82,10 @@ class RunQueue:
                 if not self._lines[value]:
                     del self._lines[value]
             self._next()
+
+    def _is_full_for(self, value: str) -> bool:
+        share = self._waiting // len({value, *self._lines})
+        return self.waiting >= self._waiting and len(self._lines.get(value, ())) >= share
 
     def _next(self) -> None:
         while self.running < min(AT_ONCE, self._running) and self._lines:
