@@ -16,7 +16,7 @@ from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
-from leadhand.errors import InputError, RunExists, RunTaken
+from leadhand.errors import InputError, RunExists, RunInterrupted, RunTaken
 from leadhand.journal.codec import Redact
 from leadhand.models.choice import is_auto
 from leadhand.models.ledger import Account, Ledger
@@ -26,17 +26,13 @@ from leadhand.ports import Clock, Journal
 from leadhand.run.admission import admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.people import Ask, People
+from leadhand.run.questions import unread_replies
 from leadhand.run.queue import RunQueue
 from leadhand.run.reading import Readers
 from leadhand.run.restoring import ContextRules
 from leadhand.run.roles import OwnRoles, Roles, open_roles
 from leadhand.run.run import Execution
-from leadhand.run.settings import (
-    OnFinished,
-    RunOptions,
-    RunSettings,
-    request_of,
-)
+from leadhand.run.settings import OnFinished, RunOptions, RunSettings, request_of
 from leadhand.run.step_context import ActiveRun, StepContext, record_interruption, watch_messages
 from leadhand.run.stored import (
     StoredRun,
@@ -56,9 +52,7 @@ from leadhand.run.waiting import (
     Callers,
     HeldRuns,
     answer_within,
-    joined_answer,
     new_run_id,
-    rested_answer,
 )
 
 if TYPE_CHECKING:
@@ -177,18 +171,35 @@ class RunHost:
         """The answer of a run that is over or waits. Raises `RunInterrupted` for an idle one."""
         check_known_id(run_id)
         async with self.callers.waiting(run_id):
-            return await rested_answer(self.journal, self.held, run_id)
+            await self.held.until_released(run_id)
+            state = StoredRun.of(run_id, await self.journal.events(run_id)).state
+            if (answer := state.answer or state.waiting) is None:
+                raise RunInterrupted(run_id, "no process works on it; resume it")
+            return answer
 
     async def join(self, run_id: str, options: RunOptions) -> Answer:
-        """The answer of a run once it is finished, or waits with all replies read."""
+        """The answer of a run once it is finished, or waits with all replies read.
 
-        async def resume() -> Answer:
+        It is resumed if no process does it and something is to do.
+        """
+        tried: set[int] = set()
+        while True:
+            await self.held.until_released(run_id, on_wait=options.under_way.set)
+            state = StoredRun.of(run_id, await self.journal.events(run_id)).state
+            if state.answer is not None:
+                return state.answer
+            messages = await self.journal.messages(run_id)
+            unread = {message.id for message in unread_replies(state, messages)}
+            if state.waiting is not None and unread <= tried:
+                return state.waiting
+            tried |= unread
             self.callers.check_open(run_id)
-            return await self.resume(run_id, options)
-
-        return await joined_answer(
-            self.journal, self.held, run_id, resume, on_wait=options.under_way.set
-        )
+            try:
+                answer = await self.resume(run_id, options)
+            except RunTaken:
+                continue  # another caller was faster
+            if answer.status != "waiting":
+                return answer
 
     async def resume(
         self,

@@ -96,7 +96,7 @@ def wanted_key(outcome: Escalated | Failed | None) -> str | None:
 
 def reply_message(reply: Reply, state: RunState, now: dt.datetime) -> RunMessage:
     """Raises `InputError` for a reply to no open question of the run, or to one that expired."""
-    about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+    about = _about(reply.task_id)
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
         no_task = (
@@ -118,6 +118,10 @@ def reply_message(reply: Reply, state: RunState, now: dt.datetime) -> RunMessage
     return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
 
 
+def _about(task_id: str | None) -> str:
+    return "its plan" if task_id is None else f"task {task_id!r}"
+
+
 def expired_reply(question: Question) -> Reply:
     """The reply to a question that no person has answered in time."""
     refused = question.plan is not None or bool(question.calls)
@@ -137,7 +141,7 @@ def check_fits(reply: Reply, question: Question) -> None:
         known = ", ".join(names)
         raise InputError(f"{text!r} names no worker: name one of {known}, or refuse without a text")
     if not names_calls(reply, question.calls):
-        about = "its plan" if question.task_id is None else f"task {question.task_id!r}"
+        about = _about(question.task_id)
         ids = ", ".join(call.id for call in question.calls) or "none"
         raise InputError(f"`calls` must name exactly the calls that {about} asks about: {ids}")
 
@@ -241,7 +245,7 @@ def messages_of(
                 raise InputError(f"{error}{expired}") from None
             continue
         if seen is not None and asked[reply.task_id] > seen:
-            about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+            about = _about(reply.task_id)
             raise InputError(
                 f"run {state.run_id!r} has a newer question about {about} than event {seen}: read "
                 "it first"

@@ -1,7 +1,6 @@
 """Callers that wait for runs of a supervisor, and the work that they begin.
 
-Any number may wait for a run; one of them does it, here or in another process. Joining a run
-resumes it if it was interrupted, or if a reply came that it has not read.
+Any number may wait for a run; one of them does it, here or in another process.
 """
 
 import asyncio
@@ -13,10 +12,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 
 from leadhand.contracts.answer import Answer
-from leadhand.errors import JournalError, RunInterrupted, RunTaken
+from leadhand.errors import JournalError, RunInterrupted
 from leadhand.ports import Journal
-from leadhand.run.questions import unread_replies
-from leadhand.run.stored import StoredRun
 
 Work = asyncio.Task[Answer]
 """Works on a run, or waits for its answer, on behalf of a caller."""
@@ -120,46 +117,6 @@ async def cancelled(work: Work) -> None:
     """Cancel `work`, and let it end."""
     work.cancel()
     await asyncio.wait([work])
-
-
-async def joined_answer(
-    journal: Journal,
-    held: "HeldRuns",
-    run_id: str,
-    resume: Callable[[], Awaitable[Answer]],
-    *,
-    on_wait: Callable[[], object],
-) -> Answer:
-    """The answer of a run that is finished, or waits with no reply left to read.
-
-    `resume` is called if no process does the run and something is to do, else `on_wait`.
-    """
-    tried: set[int] = set()
-    while True:
-        await held.until_released(run_id, on_wait=on_wait)
-        state = StoredRun.of(run_id, await journal.events(run_id)).state
-        if state.answer is not None:
-            return state.answer
-        messages = await journal.messages(run_id)
-        unread = {message.id for message in unread_replies(state, messages)}
-        if state.waiting is not None and unread <= tried:
-            return state.waiting
-        tried |= unread
-        try:
-            answer = await resume()
-        except RunTaken:
-            continue  # another caller was faster
-        if answer.status != "waiting":
-            return answer
-
-
-async def rested_answer(journal: Journal, held: "HeldRuns", run_id: str) -> Answer:
-    """The answer of a run once no process works on it. Raises `RunInterrupted` without one."""
-    await held.until_released(run_id)
-    state = StoredRun.of(run_id, await journal.events(run_id)).state
-    if (answer := state.answer or state.waiting) is None:
-        raise RunInterrupted(run_id, "no process works on it; resume it")
-    return answer
 
 
 async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
