@@ -219,7 +219,7 @@ class Attempts:
         """Stop the attempt at `due_s`, or abandon it if it was stopped before."""
         attempt.due_s = due_s
         if due_s < self._looks_s:
-            self.close()
+            self.cancel_alarm()
             self._looks_s = due_s
             self._alarm = asyncio.get_running_loop().call_at(due_s, self._look)
 
@@ -235,7 +235,7 @@ class Attempts:
             else:
                 self.abandon(attempt)
 
-    def close(self) -> None:
+    def cancel_alarm(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
 

@@ -178,7 +178,7 @@ class Scheduler:
             self._attempts.release(attempt)
             key = f"{self._recorder.prefix}{attempt.task.id}"
             attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
-        self._attempts.close()
+        self._attempts.cancel_alarm()
         self._ready_queues.close()
 
     def _is_unfinished(self) -> bool:

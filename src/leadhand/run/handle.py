@@ -12,7 +12,7 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunView
 from leadhand.contracts.tools import C, Out_co
 from leadhand.errors import InputError, RunInterrupted
-from leadhand.run.reading import run_view
+from leadhand.run.reading import one_by_one, run_view
 from leadhand.run.service import cancel, post
 from leadhand.run.settings import RunArguments, RunOptions, check_known
 from leadhand.run.stored import StoredRun
@@ -89,15 +89,17 @@ class Run(Generic[C, Out_co]):
         it in this process. Raises what the work raises that this handle has begun, and
         `RunInterrupted` if the supervisor is shut down.
         """
-        return self._host.readers.events(
-            self.id, after_seq=after_seq, deltas=deltas, work=self._work
-        )
+        return one_by_one(self._batches(after_seq, deltas=deltas))
 
     def batches(self, *, after_seq: int = 0) -> "AsyncGenerator[Sequence[Event | TextDelta]]":
         """As `events` with `deltas`, those together that are there at the same time."""
-        return self._host.readers.batches(
-            self.id, after_seq=after_seq, deltas=True, work=self._work
-        )
+        return self._batches(after_seq, deltas=True)
+
+    def _batches(
+        self, after_seq: int, *, deltas: bool
+    ) -> "AsyncGenerator[Sequence[Event | TextDelta]]":
+        work = self._work
+        return self._host.readers.batches(self.id, after_seq=after_seq, deltas=deltas, work=work)
 
     async def reply(
         self,

@@ -149,21 +149,6 @@ class Readers:
         for reader in [one for followed in self._followed.values() for one in followed.readers]:
             reader.wake()
 
-    async def events(
-        self,
-        run_id: str,
-        *,
-        after_seq: int = 0,
-        deltas: bool = False,
-        work: asyncio.Future[Answer] | None = None,
-    ) -> AsyncGenerator[Event | TextDelta]:
-        """One after the other, what `batches` gives."""
-        found = self.batches(run_id, after_seq=after_seq, deltas=deltas, work=work)
-        async with contextlib.aclosing(found):
-            async for batch in found:
-                for event in batch:
-                    yield event
-
     async def batches(
         self,
         run_id: str,
@@ -257,6 +242,15 @@ class Readers:
             followed.readers.remove(reader)
             if not followed.readers:
                 del self._followed[run_id]
+
+
+async def one_by_one(
+    batches: AsyncGenerator[Sequence[Event | TextDelta]],
+) -> AsyncGenerator[Event | TextDelta]:
+    async with contextlib.aclosing(batches):
+        async for batch in batches:
+            for one in batch:
+                yield one
 
 
 async def run_view(journal: Journal, run_id: str) -> RunView:
