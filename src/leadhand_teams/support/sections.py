@@ -173,11 +173,8 @@ class SectionIndex:
             if also or not (strange or is_everyday(one) or one.isdigit())
         }
         if len(kept) > _MANY:
-            kept = {
-                one: also
-                for one, also in kept.items()
-                if not (is_passing(one) or (one.isdigit() and len(one) < 3))
-            }
+            passing = [one for one in kept if is_passing(one) or (one.isdigit() and len(one) < 3)]
+            kept = {one: also for one, also in kept.items() if one not in passing}
         if all(map(is_everyday, kept)):
             return [also or {one: 1.0} for one, also in meant.items()]
         for sentence in map(stems, pattern("between_sentences").split(text)):
@@ -194,10 +191,9 @@ class SectionIndex:
         """
         best = self._scores(question)
         parts = pattern("between_sentences").split(question)
-        for part in (
-            parts if len(parts) == 2 else ()
-        ):  # Often only one of two says what it is about.
-            for at, score in self._scores(part).items() if len(self.words(part)) > 1 else ():
+        alone = [one for one in parts if len(self.words(one)) > 1] if len(parts) == 2 else []
+        for part in alone:  # Often only one of two sentences says what it is about.
+            for at, score in self._scores(part).items():
                 best[at] = max(best.get(at, score), score)
         said = [one for one in DATA["means"] if pattern(one).search(question)]
         same = [one for name in said for one in DATA["means"][name] if self.known >= {*stems(one)}]
