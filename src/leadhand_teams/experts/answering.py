@@ -72,7 +72,7 @@ def _lines(found: Answered, moderated: Sequence[ExpertOpinion]) -> Iterator[str]
     for one in found.opinions:
         said = f"{one.lack or 'there are no documents to answer from'}."
         if one.citations and not one.answered:
-            near = "; ".join(f"“{cited.quote}” ({cited.ref})" for cited in one.citations[:3])
+            near = "; ".join(f"“{cited.quote}” ({cited.ref})" for cited in one.citations[:4])
             said += f" What is nearest to it: {near}"
         said = " ".join([one.answer, *one.notes]) if one.answered else said
         yield f"{str(one.field).capitalize()}: {said}"

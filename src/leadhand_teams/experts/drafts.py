@@ -86,7 +86,7 @@ def opinion_on(
         else [_part_answer(o, case or question, known, expert) for o in parts_of(question)]
     )
     good = [*{one.lines[0]: one for one in reversed(answers) if one.text}.values()][::-1]
-    shown = good or answers[:1]
+    shown = good or answers
     opinion.answered, opinion.lack = bool(good), "" if good else answers[0].lack
     opinion.answer = " ".join(one.text for one in good)
     opinion.citations = [*dict.fromkeys(line for one in shown for line in one.lines)]
@@ -132,7 +132,7 @@ def _part_answer(part: str, question: str, known: KnownLines, expert: Expert) ->
     for one in against:
         # What another document replaces is no answer any more.
         if one.settled and one.one not in lines:
-            lines = [line for line in found.passages if line == one.one] + lines
+            lines = [o.sentence for o in found.near if o.sentence == one.one] + lines
     told = 1 if against and against[0].one is lines[0] else len(lines)
     text = quoted(lines[:told])
     if forbids := forbidding(found, lines):
