@@ -12,7 +12,7 @@ from leadhand_teams.shared.everyday import alike, is_everyday
 from leadhand_teams.shared.search import terms
 
 _OLDEST: Final = 120
-"""A number up to this, with a limit but no unit, is an age in years."""
+"""A number up to this, with a limit but without a unit or noun, is an age in years."""
 _JUST: Final = 1.001
 """Just above a limit that does not belong to the range."""
 
@@ -64,7 +64,7 @@ def ranges(text: str) -> dict[str, list[Range]]:
     for match in pattern("measured").finditer(digits(text)):
         one = _range(match)
         kind, factor = _kind(match)
-        is_age = match["aged"] is not None or one.low < one.high
+        is_age = match["alone"] is not None and (match["aged"] is not None or one.low < one.high)
         if kind or (is_age and float(match["number"].replace(",", "")) <= _OLDEST):
             kind, factor = (kind, factor) if kind else ("time", 365.0)
             found[kind].append(Range(one.low * factor, one.high * factor))

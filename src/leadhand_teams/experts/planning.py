@@ -8,7 +8,7 @@ from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
 from leadhand_teams.experts.asking import parts_of
-from leadhand_teams.experts.fields import Expert, FieldChoice, choose
+from leadhand_teams.experts.fields import EXPERTS, Expert, FieldChoice, choose, weights
 from leadhand_teams.experts.finding import find
 from leadhand_teams.experts.sentences import KnownLines, known_documents
 from leadhand_teams.experts.words import has_words, weight
@@ -84,8 +84,11 @@ def _choice(
 ) -> FieldChoice:
     if known is None:
         return choose(part, team.trained_router)
-    evidence = _evidence(part, question, known)
+    asks = parts_of(part)  # without what only tells something
+    evidence = _evidence(part if asks[1:] else asks[0], question, known)
     choice = choose(part, team.trained_router, evidence=evidence)
+    if not evidence and max(weights(part)[one] for one in EXPERTS) <= weight("field_word"):
+        return FieldChoice(None, None, choice.confidence)
     # A part stays with the expert of the whole if a document of that field answers it best.
     if first and evidence.get(first, 0.0) > evidence.get(choice.expert or first, 0.0):
         return FieldChoice(first, None, choice.confidence)
@@ -98,7 +101,7 @@ def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float
     answer = find(part, question, known, None)
     found: defaultdict[Expert, float] = defaultdict(float)
     for one in answer.near:
-        share = answer.known * one.share * math.sqrt(one.score / answer.near[0].score)
+        share = answer.known**2 * one.share * math.sqrt(one.score / answer.near[0].score)
         if one.sentence.title and has_words(part, one.sentence.title):
             share = 1.0
         if (field := known.kinds[one.sentence.file].field) and share >= weight("evidence"):
