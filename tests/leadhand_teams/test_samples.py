@@ -8,9 +8,10 @@ from typing import cast
 
 import pytest
 
-from leadhand import Answer, Supervisor, Team
+from leadhand import Answer, InputError, Supervisor, Team
 from leadhand.contracts.task import Batch
 from leadhand.extension import load
+from leadhand.page.report import report_files
 from leadhand.teams.samples import sample_of
 from leadhand.testing import ScriptedModel
 
@@ -74,6 +75,22 @@ def test_the_report_is_a_page_that_loads_nothing(name: str, by_code: Answer) -> 
     page = cast("str", written(load(name), by_code)["report.html"])
     assert page.startswith("<!doctype html>")
     assert not re.search(r"<script|<link |<iframe|src=\"http|url\(http", page, re.IGNORECASE)
+
+
+async def test_a_run_without_files_has_a_report_that_says_why_there_is_no_result(name: str) -> None:
+    supervisor = Supervisor(load(name))
+    run = await supervisor.start("hello")
+    try:
+        answer = await run.answer()
+    except InputError:
+        answer = (await run.view()).answer
+    assert answer is not None
+    files = report_files(answer, supervisor.team, answer.answer)
+    text = cast("str", files["report.md"])
+    if answer.output is None:
+        assert answer.status == "failed"
+        assert text.startswith(f"There is no result: {answer.gaps[0].why[:20]}")
+    assert "<!doctype html>" in cast("str", files["report.html"])[:20].lower()
 
 
 def test_what_a_model_makes_up_is_left_out_and_the_rest_stays(name: str, by_code: Answer) -> None:

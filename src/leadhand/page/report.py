@@ -11,6 +11,7 @@ from leadhand.engine.failures import failure_of
 from leadhand.errors import ToolError
 from leadhand.page.markdown import render
 from leadhand.tools.files.legible import cleaned
+from leadhand.untrusted.markdown import prose
 
 REPORT = "report.html"
 _NAME = re.compile(r"(?:[\w-][\w .-]*/)?[\w-][\w .-]*")
@@ -21,11 +22,16 @@ padding:.2rem .6rem;text-align:left}pre{overflow:auto}"""
 
 
 def report_files(answer: Answer, team: Team | None, text: str) -> Mapping[str, str | bytes]:
-    """The files by name; of a team without a report of its own `text`, as Markdown and HTML.
+    """The files by name; of a team without a report of its own, and of an answer without the output
+    that the team declares, `text` as Markdown and HTML.
 
     Raises `ToolError` if the team's code fails.
     """
-    if team is None or team.report is None:
+    lacks_output = team is not None and team.output is not None and answer.output is None
+    if lacks_output:
+        why = answer.gaps[0].why if answer.gaps else f"the run is {answer.status}"
+        text = f"There is no result: {prose(cleaned(' '.join(why.split())))}\n\n{text}"
+    if team is None or team.report is None or lacks_output:
         title = html.escape(cleaned(f"{answer.team}: {answer.request[:80]}"))
         page = (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
