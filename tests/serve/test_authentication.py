@@ -5,6 +5,7 @@ import datetime as dt
 import hmac
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -13,7 +14,8 @@ import pytest
 from leadhand.serve import ServiceSettings
 from leadhand.serve.authentication import TokenAuthentication
 from leadhand.serve.tokens import NAMED_FILE, NamedTokens, operator_token
-from tests.serve.desk import Desk, serving_desk
+from tests.patience import HANG_S, wait_until
+from tests.serve.desk import Desk, Gate, serving_desk
 from tests.serve.test_runs import RUNS
 
 ME, SESSION = "/api/v1/me", "/api/v1/session"
@@ -100,7 +102,41 @@ def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
                 lines = response.iter_lines()
                 assert any(line == ": heartbeat" for line in lines)
                 tokens.revoke(name)
-                assert [*lines][-1] == ""
+                rest = [*lines]
+                assert rest[-1] == ""
+                assert url.startswith("/api") or "was revoked" in rest[-2], rest
+
+
+def test_no_answer_is_given_to_a_token_that_was_revoked_while_it_waited(home: Path) -> None:
+    tokens = NamedTokens(home / NAMED_FILE)
+    settings = ServiceSettings(grace_s=0, heartbeat_s=0.05)
+    chat = {"model": "gate", "messages": [{"role": "user", "content": "x"}]}
+    for url, body in (
+        ("/v1/chat/completions", chat),
+        ("/v1/responses", {"model": "gate", "input": "x"}),
+        (RUNS, {"team": "gate", "request": "x"}),
+    ):
+        gate = Gate()
+        with serving_desk(home, auth=None, settings=settings, gate=gate) as desk:
+            headers = bearer(tokens.add("eve", tenant="acme", role="requester"))
+
+            def revoke(gate: Gate = gate) -> None:
+                assert gate.arrived.wait(HANG_S)
+                tokens.revoke("eve")
+
+            with ThreadPoolExecutor() as threads:
+                threads.submit(revoke)
+                headers["Prefer"] = "wait=60"
+                refused = desk.client("").post(url, json=body, headers=headers)
+            assert refused.status_code == 401, refused.text
+            if url.startswith("/v1"):  # its client has left, as it were
+                operator = bearer(operator_token(home))
+                _wait_until_cancelled(desk.client(""), operator)
+
+
+def _wait_until_cancelled(client: httpx2.Client, headers: dict[str, str]) -> None:
+    """The latest run."""
+    wait_until(lambda: client.get(RUNS, headers=headers).json()["runs"][0]["status"] == "cancelled")
 
 
 def test_a_code_is_exchanged_for_a_cookie_once(owned: Desk, browser: httpx2.Client) -> None:

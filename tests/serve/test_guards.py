@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,19 @@ def test_only_the_route_of_files_takes_large_bodies_and_only_from_known_callers(
 def test_a_body_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
     with serving_desk(tmp_path, settings=ServiceSettings(body_s=0.05, grace_s=0)) as desk:
         answer = exchange(desk, POST + b"Content-Length: 100\r\n\r\n{")
+        assert b" 408 " in answer.partition(b"\r\n")[0]
+
+
+def test_a_body_that_comes_byte_by_byte_is_not_waited_for(tmp_path: Path) -> None:
+    with serving_desk(tmp_path, settings=ServiceSettings(body_s=0.5, grace_s=0)) as desk:
+        with socket.create_connection(("127.0.0.1", int(desk.url.rpartition(":")[2]))) as sent:
+            sent.sendall(POST + b"Content-Length: 1000000\r\n\r\n{")
+            sent.settimeout(0.05)
+            answer = b""
+            while not answer:
+                with suppress(TimeoutError):
+                    sent.sendall(b" ")
+                    answer = sent.recv(1_000)
         assert b" 408 " in answer.partition(b"\r\n")[0]
 
 

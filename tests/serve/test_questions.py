@@ -80,6 +80,7 @@ def test_a_batch_of_replies_is_taken_whole_or_not_at_all(desk: Desk) -> None:
 
     assert send(*replies[:2], {**replies[2], "verdict": "approved"}) == 422
     assert send(*replies[:2], {**replies[2], "seen": 2}) == 409
+    assert send(*replies[:2], {**replies[2], "seen": 99_999}) == 422
     assert send(*replies[:2], {**replies[2], "question": "1"}) == 422
     assert send(*replies[:2], {**replies[2], "run_id": "run-none"}) == 404
     assert send(*replies, {**replies[2], "text": "red"}) == 422, "two replies that differ"

@@ -111,6 +111,11 @@ def test_a_client_that_waits_for_a_run_that_no_plan_is_made_for_gets_its_id(
         assert (refused.status_code, refused.json()["detail"]) == (400, "hand in a contract")
         assert refused.headers["location"] == f"{RUNS}/{refused.json()['run_id']}"
         assert desk.client().get(refused.headers["location"]).json()["status"] == "failed"
+        asked = {"model": "desk", "messages": [{"role": "user", "content": "hello"}]}
+        for stream in (False, True):
+            chat = desk.client().post("/v1/chat/completions", json={**asked, "stream": stream})
+            assert chat.status_code == (200 if stream else 400)
+            assert '"message": "hand in a contract"' in chat.text.replace('":"', '": "')
         run_id = started(desk)
         wait_until(lambda: f"the work on run {run_id} failed: hand in a contract" in caplog.text)
         desk.close()
@@ -291,7 +296,11 @@ def test_a_run_is_cancelled_resumed_followed_and_deleted(desk: Desk) -> None:
     run_id, client = started(desk, team="gate"), desk.client()
     url = f"{RUNS}/{run_id}"
     assert desk.gate.arrived.wait(30)
-    assert client.delete(url).status_code == 409
+    refused = client.delete(url)
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        f"run {run_id!r} is under way: cancel it first, or wait for its end",
+    )
     assert client.post(f"{url}/cancel", json={"reason": "a typo"}).status_code == 202
     client.get(f"{url}/events")
     assert client.get(url).json()["status"] == "cancelled"

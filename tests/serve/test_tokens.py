@@ -40,6 +40,13 @@ def test_a_named_token_is_kept_as_a_hash_and_known_to_every_process(tmp_path: Pa
         here.revoke("ci")
 
 
+def test_no_named_token_is_that_of_the_homes_operator(tmp_path: Path) -> None:
+    tokens = NamedTokens(tmp_path / NAMED_FILE)
+    with pytest.raises(InputError, match="take another name"):
+        tokens.add("operator", tenant="*", role="requester")
+    tokens.add("operator", tenant="acme", role="requester")
+
+
 def test_a_token_counts_until_it_expires(tmp_path: Path) -> None:
     tokens = NamedTokens(tmp_path / NAMED_FILE)
     until = NOW + dt.timedelta(days=1)

@@ -15,13 +15,11 @@ from pydantic import BaseModel
 from leadhand import __version__
 from leadhand.errors import InputError
 from leadhand.ports import Journal
-from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole
+from leadhand.serve.principals import Current, Principal, UserRole
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Calling, Service
-from leadhand.serve.tokens import NAMED_FILE, NamedTokens, digest_of, operator_token
+from leadhand.serve.tokens import NAMED_FILE, OPERATOR, NamedTokens, digest_of, operator_token
 
-OPERATOR = Principal("operator", EVERY_TENANT, frozenset(("operator",)))
-"""Who has the token in the home: the person whose service it is."""
 COOKIE = "leadhand_session"
 CSRF_HEADER = "X-CSRF-Token"
 LASTS_S = 12 * 3_600

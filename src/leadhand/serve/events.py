@@ -44,10 +44,13 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, messages: AsyncGenerator[str], caller: ServiceCaller) -> None:
+    def __init__(
+        self, messages: AsyncGenerator[str], caller: ServiceCaller, *, revoked: str = ""
+    ) -> None:
+        """`revoked` is the last message to a reader who may see them no longer."""
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._messages, self._caller = messages, caller
+        self._messages, self._caller, self._revoked = messages, caller, revoked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = self.raw_headers
@@ -86,6 +89,8 @@ class EventStream(Response):
         while True:
             await asyncio.sleep(self._caller.service.settings.heartbeat_s)
             if not await self._caller.still_counts():
+                if self._revoked:
+                    await _send(send, self._revoked)
                 return
             await _send(send, ": heartbeat\n\n")
 

@@ -122,17 +122,20 @@ class Guards:
 
     def _limited(self, receive: Receive, limit: int) -> Receive:
         """`receive`, which raises `HttpProblem` for a body that is too long, or does not come."""
-        read, ended, patience_s = 0, False, self._settings.body_s
+        settings = self._settings
+        read, ended, patience_s = 0, False, settings.body_s
+        # As a whole so long for each 4 MB that it may have.
+        until_s = asyncio.get_running_loop().time() + patience_s * limit / settings.max_body_bytes
 
         async def limited() -> Message:
             nonlocal read, ended
             if ended:  # what comes now is the end of the connection, whenever that is
                 return await receive()
             try:
-                async with asyncio.timeout(patience_s):
+                async with asyncio.timeout_at(until_s), asyncio.timeout(patience_s):
                     message = await receive()
             except TimeoutError:
-                raise HttpProblem(408, f"no more of the body came for {patience_s:g} s") from None
+                raise HttpProblem(408, "the body did not come in time") from None
             read += len(message.get("body", b""))
             ended = not message.get("more_body", False)
             if read > limit:

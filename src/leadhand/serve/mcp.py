@@ -277,15 +277,16 @@ class Endpoint:
         token = AccessToken(token="", client_id=f"{principal.tenant}\0{principal.name}", scopes=[])
         scope["user"] = AuthenticatedUser(token)
         answering = self._server.session_manager.asgi_app(scope, receive, send)
-        ends: list[Coroutine[None, None, object]] = [answering, caller.until_revoked()]
-        if scope["method"] == "GET":  # a stream that stays open must not keep it from stopping
-            ends.append(self._service.draining.wait())
-        parts = [*map(asyncio.create_task, ends)]
+        await caller.while_counting(
+            self._until_drained(answering) if scope["method"] == "GET" else answering
+        )
+
+    async def _until_drained(self, answering: Coroutine[None, None, None]) -> None:
+        """A stream that stays open must not keep the service from stopping."""
+        both = [*map(asyncio.create_task, (answering, self._service.draining.wait()))]
         try:
-            ended, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
-            for part in ended:
-                part.result()
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for part in parts:
+            for part in both:
                 part.cancel()
-            await asyncio.wait(parts)
+            await asyncio.wait(both)

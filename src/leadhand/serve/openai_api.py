@@ -17,8 +17,16 @@ from leadhand.serve.events import EventStream
 from leadhand.serve.openai_requests import ORIGIN, ChatRequest, ResponseRequest
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_records import RunRecord
-from leadhand.serve.service import Calling, ServiceCaller
-from leadhand.serve.turns import ClientTurn, OpenAIDocument, Part, ProgressLine, about, used
+from leadhand.serve.service import Calling, ServiceCaller, revoked
+from leadhand.serve.turns import (
+    ClientTurn,
+    OpenAIDocument,
+    Part,
+    ProgressLine,
+    about,
+    error_message,
+    used,
+)
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 
@@ -55,14 +63,14 @@ async def complete(
     body: ChatRequest, request: Request, caller: Calling
 ) -> OpenAIDocument | Response:
     """Runs the team for the last message. A client that leaves stops the run."""
-    if body.stream:
-        caller.check_streams()
+    caller.check_streams()
     turn = await requests.begin(caller, body)
     head = {"id": f"chatcmpl-{turn.run.id}", "created": int(time.time()), "model": body.model}
     if body.stream:
         with_usage = bool((body.stream_options or {}).get("include_usage"))
         chunks = _chunks(turn, {**head, "object": "chat.completion.chunk"}, with_usage=with_usage)
-        return EventStream(turn.stream(chunks, chat=True), caller)
+        ending = error_message(revoked(), chat=True)
+        return EventStream(turn.stream(chunks, chat=True), caller, revoked=ending)
     if (answer := await turn.answer(request)) is None:
         return Response(status_code=499)
     message = {"role": "assistant", **_message(turn, answer)}
@@ -120,14 +128,14 @@ async def create(
     body: ResponseRequest, request: Request, caller: Calling
 ) -> OpenAIDocument | Response:
     """Runs the team. A client that leaves stops the run, unless it runs in the `background`."""
-    if body.stream:
-        caller.check_streams()
+    caller.check_streams()
     before = body.previous_response_id
     after = None if before is None else (await _stored(caller, before)).turn.run.id
     turn = await requests.begin(caller, body, after=after)
     response = RunResponse(turn, await caller.visible(turn.run.id))
     if body.stream:
-        return EventStream(turn.stream(response.events()), caller)
+        ending = error_message(revoked(), chat=False)
+        return EventStream(turn.stream(response.events()), caller, revoked=ending)
     if body.background:
         return response.document(None)
     answer = await turn.answer(request)

@@ -27,7 +27,6 @@ _STATUS: Mapping[type[errors.LeadhandError], int] = {
     errors.BudgetUsedUp: 402,
     errors.QueueFull: 429,
     errors.RunExists: 409,
-    errors.RunTaken: 409,
     errors.InputError: 400,
     errors.RunInterrupted: 503,
     errors.JournalError: 503,
@@ -95,6 +94,9 @@ def problem_of(error: Exception) -> HttpProblem:
         case errors.PlanError():
             found = [{"code": one.code, "message": one.message} for one in error.problems]
             return HttpProblem(400, str(error), extra={"problems": [{**one} for one in found]})
+        case errors.RunTaken():  # its message has the process and the machine
+            why = f"run {error.run_id!r} is under way: cancel it first, or wait for its end"
+            return HttpProblem(409, why)
         case errors.LeadhandError():
             status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
             wait_s = error.retry_after_s if isinstance(error, errors.QueueFull) else RETRY_S

@@ -140,6 +140,8 @@ async def _replies_to(
         principal.may_see(run.state.origin) or principal.rules(run.state.origin, "approver")
     ):
         raise no_such_run(run_id)
+    if seen > run.last.seq:
+        raise HttpProblem(422, f"run {run_id!r} has {run.last.seq} events: `seen` is {seen}")
     if not caller.may_reply(run.state):
         raise HttpProblem(403, "another person has to answer the questions of this run")
     team, log = service.supervisor(run.state.team).team, await service.journal.events(run_id)

@@ -119,11 +119,11 @@ async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None
     """The response to a request that has started a run: its answer, if the client waits for it."""
     wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "")
     headers = {"location": f"/api/v1/runs/{run.id}"}
-    if wait is not None:
+    if wait is not None and caller.has_stream:
         headers["preference-applied"] = f"wait={wait[1]}"
         try:
             async with asyncio.timeout(min(int(wait[1]), MAX_WAIT_S)):
-                await run.answer()
+                await caller.while_counting(run.answer())
             response = await read_run(run.id, caller)
             response.headers.update(headers)
             await erase_unkept(caller.service, run.id)

@@ -3,10 +3,10 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
@@ -22,6 +22,7 @@ from leadhand.serve.run_records import RunRecord, RunRecords
 from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
 
+R = TypeVar("R")
 AnySupervisor = Supervisor[Any, object]
 """With a context and an output of any type."""
 UNKEPT = "unkept"
@@ -49,7 +50,7 @@ class ServiceSettings:
     max_uploads: int = 200
     """Files of one request."""
     max_streams: int = 100
-    """That one principal has open at once."""
+    """That one principal has open at once, with its waits for answers and calls of MCP."""
     max_connections: int = 1_000
     """At once; more are answered 503. For the server that `leadhand serve` starts."""
     body_s: float = 60.0
@@ -89,6 +90,10 @@ class Service:
     def handle(self, run: RunRecord) -> Run[Any, object]:
         """Raises `HttpProblem` if its team is not served here."""
         return self.supervisor(run.state.team).handle(run.state.run_id)
+
+
+def revoked() -> HttpProblem:
+    return HttpProblem(401, "the token was revoked, or has expired")
 
 
 def no_such_run(run_id: str) -> HttpProblem:
@@ -165,11 +170,16 @@ class ServiceCaller:
             return supervisor.team.requester_approves
         return principal.rules(run.origin, "approver")
 
+    @property
+    def has_stream(self) -> bool:
+        """Whether the caller may open a further stream."""
+        return self.service.streams[self._name] < self.service.settings.max_streams
+
     def check_streams(self) -> None:
-        """Raises `HttpProblem` 429 if the caller may open no further stream."""
+        """Raises `HttpProblem` 429."""
         most = self.service.settings.max_streams
-        if self.service.streams[self._name] >= most:
-            why = f"you follow {most} streams already: close one, or follow /api/v1/events"
+        if not self.has_stream:
+            why = f"{most} of your streams and waits are open: close one, or follow /api/v1/events"
             raise HttpProblem(429, why, headers={"Retry-After": str(RETRY_S)})
 
     @contextmanager
@@ -186,12 +196,22 @@ class ServiceCaller:
     def _name(self) -> tuple[str, str]:
         return self.principal.tenant, self.principal.name
 
-    async def until_revoked(self) -> None:
-        """Raises `HttpProblem` 401 once the caller counts no more."""
-        while True:
-            await asyncio.sleep(self.service.settings.heartbeat_s)
-            if not await self.still_counts():
-                raise HttpProblem(401, "the token was revoked, or has expired")
+    async def while_counting(self, work: Coroutine[None, None, R]) -> R:
+        """What `work` gives. It is one of the caller's streams, and is cancelled once the caller
+        counts no more. Raises `HttpProblem` 429 and 401, and what `work` raises."""
+        working = asyncio.create_task(work)
+        try:
+            self.check_streams()
+            with self.streaming():
+                while True:
+                    await asyncio.wait([working], timeout=self.service.settings.heartbeat_s)
+                    if working.done():
+                        return working.result()
+                    if not await self.still_counts():
+                        raise revoked()
+        finally:
+            working.cancel()
+            await asyncio.wait([working])
 
     async def still_counts(self) -> bool:
         """Whether the caller is still who it was when the request began: tokens are revoked."""

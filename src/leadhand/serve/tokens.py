@@ -14,8 +14,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from leadhand.contracts.data import Record, in_one_line
 from leadhand.errors import InputError, ToolError
-from leadhand.serve.principals import Principal, UserRole
+from leadhand.serve.principals import EVERY_TENANT, Principal, UserRole
 
+OPERATOR = Principal("operator", EVERY_TENANT, frozenset(("operator",)))
+"""Who has the token in the home: the person whose service it is."""
 OPERATOR_FILE = "serve.token"
 NAMED_FILE = "serve-tokens.json"
 MIN_CHARS = 32
@@ -110,6 +112,10 @@ class NamedTokens:
         self, name: str, *, tenant: str, role: UserRole, expires_at: dt.datetime | None = None
     ) -> str:
         """The token, which is shown this once. Raises `InputError` for a name that is taken."""
+        if (name, tenant) == (OPERATOR.name, OPERATOR.tenant):
+            raise InputError(
+                f"{name!r} of the tenant {tenant!r} has serve.token: take another name"
+            )
         fields = {"name": name, "tenant": tenant, "role": role, "expires_at": expires_at}
         token = new_token()
         try:

@@ -73,7 +73,7 @@ class ClientTurn:
 
     async def answer(self, request: Request) -> Answer | None:
         """The answer; None if the client has left before."""
-        answering = asyncio.create_task(self._answered())
+        answering = asyncio.create_task(self.caller.while_counting(self._answered()))
         leaving = asyncio.create_task(disconnected(request.receive))
         try:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -81,7 +81,7 @@ class ClientTurn:
                 return None
             return answering.result()
         finally:
-            if not answering.done():
+            if not answering.done() or answering.exception():
                 await self._stop()
             for task in (answering, leaving):
                 task.cancel()
@@ -107,8 +107,7 @@ class ClientTurn:
             ended = True
             if not isinstance(error, LeadhandError | HTTPException):
                 _log.error("a stream failed", exc_info=error)
-            kind = {} if chat else {"type": "error"}
-            yield _message({**kind, "error": openai_error(problem_of(error))})
+            yield error_message(problem_of(error), chat=chat)
         finally:
             if not ended:
                 await self._stop()
@@ -135,6 +134,8 @@ class ClientTurn:
                             yield event.answer
                             return
                     case events.RunFinished(within=()):
+                        if event.answer.status == "failed":
+                            await self.run.answer()  # raises what is wrong with the request
                         text = self.said(event.answer).text
                         if text is not None and (rest := _rest(text, sent)):
                             yield rest
@@ -171,6 +172,12 @@ class ClientTurn:
             headers={"x-should-retry": "false"},
             extra={"code": f"run_{answer.status}", "run_id": answer.run_id},
         )
+
+
+def error_message(problem: HttpProblem, *, chat: bool) -> str:
+    """What ends a stream that can't go on."""
+    kind = {} if chat else {"type": "error"}
+    return _message({**kind, "error": openai_error(problem)})
 
 
 def _message(data: OpenAIDocument) -> str:

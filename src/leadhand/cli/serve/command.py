@@ -33,11 +33,11 @@ from leadhand.errors import InputError
 from leadhand.redaction import RedactingFilter, Redactor
 from leadhand.run.queue import RunQueue
 from leadhand.serve import Authenticate, ServiceSettings, app
-from leadhand.serve.authentication import OPERATOR, TokenAuthentication
+from leadhand.serve.authentication import TokenAuthentication
 from leadhand.serve.lifespan import serving
 from leadhand.serve.mcp import server_of
 from leadhand.serve.service import AnySupervisor, Service, service_of
-from leadhand.serve.tokens import OPERATOR_FILE, new_token, operator_token
+from leadhand.serve.tokens import OPERATOR, OPERATOR_FILE, new_token, operator_token
 from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.installed import COMMANDS, entry_points
