@@ -99,6 +99,8 @@ class TextQuery:
     def is_answered(self, word: Word) -> bool:
         """Whether a word says only what kind of answer is wanted, or nothing: `costs`, `do`."""
         is_faint = word.is_light and word.stem not in stems_of("telling")
+        is_change = asks(word.text, "growth", "difference")  # of no direction: `develop`
+        is_faint = is_faint or (is_change and not asks(word.text, "rising", "falling"))
         return is_faint or bool(self.wanted.words and asks(word.text, self.wanted.words))
 
     def fits(self, sentence: str) -> float:
