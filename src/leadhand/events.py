@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from pydantic.main import IncEx
 from pydantic_core import to_jsonable_python
 
-from leadhand.contracts.answer import DOUBT, FOUND_HEADING, MISSING_HEADING
+from leadhand.contracts.answer import DOUBT, FOUND_HEADING, MISSING_HEADING, REQUEST_GAP
 from leadhand.contracts.events import Event as Event
 from leadhand.contracts.events import RunEvent as RunEvent
 from leadhand.contracts.events import TaskEvent as TaskEvent
@@ -70,8 +70,9 @@ def public(event: Event | TextDelta) -> dict[str, JsonValue]:
     """What end users may see of an event, as JSON: how far the run is, and at its end the answer.
 
     Requests, instructions, intents, arguments, results, reasons, errors and settings are private.
-    Of gaps and doubts there are only the tasks, of a nested team's answer how it ended, of what
-    models write the final answer; everything else is an empty object.
+    Of gaps and doubts there are only the tasks, and what is wrong with the request; of a nested
+    team's answer how it ended; of what models write the final answer. Everything else is an empty
+    object.
     """
     if isinstance(event, TextDelta):
         final = event.task_id is None and event.role == "synthesizer"
@@ -82,6 +83,9 @@ def public(event: Event | TextDelta) -> dict[str, JsonValue]:
         if event.answer.gaps:  # before the rest, the text says why there are gaps
             text = text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]
         shown["answer"] |= {"answer": _told(text), "output": _told(event.answer.output)}
+        for gap, one in zip(event.answer.gaps, shown["answer"]["gaps"], strict=True):
+            if gap.task_id == REQUEST_GAP:
+                one["why"] = gap.why
     return shown
 
 

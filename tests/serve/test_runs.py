@@ -116,6 +116,9 @@ def test_a_client_that_waits_for_a_run_that_no_plan_is_made_for_gets_its_id(
             chat = desk.client().post("/v1/chat/completions", json={**asked, "stream": stream})
             assert chat.status_code == (200 if stream else 400)
             assert '"message": "hand in a contract"' in chat.text.replace('":"', '": "')
+        for path in ("", "/events"):
+            later = desk.client().get(f"{refused.headers['location']}{path}")
+            assert "hand in a contract" in later.text
         run_id = started(desk)
         wait_until(lambda: f"the work on run {run_id} failed: hand in a contract" in caplog.text)
         desk.close()

@@ -90,6 +90,9 @@ JOURNAL_GAP = "journal"
 """The `task_id` of the gap that says that the answer could not be stored."""
 CONTEXT_GAP = "context"
 """The same of the one that says why the run's context could not be restored."""
+REQUEST_GAP = "request"
+"""The same of the one that says what is wrong with the request, so that no plan was made. Whoever
+may see the run may read why."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 ConflictKind = Literal["contradiction", "difference"]

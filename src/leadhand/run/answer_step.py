@@ -54,8 +54,8 @@ CODE_S = 0.4
 """How much longer than the deadline a synthesis by code may take."""
 
 
-async def final_answer(context: StepContext) -> Answer:
-    """Ends the run."""
+async def final_answer(context: StepContext, *, unplanned: str = "plan") -> Answer:
+    """Ends the run; `unplanned` is what the gap is about if there is no plan."""
     recorder, state, account = context.recorder, context.recorder.state, context.roles.account
     recorder.wait_for_commits_until(context.due_s)
     lacking = "its plan was approved" if state.proposed else "there was a plan"
@@ -63,7 +63,7 @@ async def final_answer(context: StepContext) -> Answer:
     missing: tuple[Gap, ...] = ()
     if context.unplanned is not None:
         synthesis = Synthesis(answer="")
-        missing = (Gap(task_id="plan", why=with_last_call(state, context.unplanned, None)),)
+        missing = (Gap(task_id=unplanned, why=with_last_call(state, context.unplanned, None)),)
     if state.plan is None and any(task.result is not None for task in state.tasks.values()):
         synthesis = _merged(state, Plan(goal=state.request, tasks=tuple(state.early.values())))
     if state.plan is not None:

@@ -7,7 +7,7 @@ import asyncio
 from contextlib import nullcontext
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import Answer
+from leadhand.contracts.answer import REQUEST_GAP, Answer
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlanRequest
@@ -148,7 +148,7 @@ class Execution:
                 waits = await early.finish()
         except InputError:
             if context.unplanned is not None and not context.is_nested:
-                await final_answer(context)  # for all who read the run later
+                await final_answer(context, unplanned=REQUEST_GAP)  # for all who read it later
             raise
         return waits or (state.plan is None and bool(state.questions))
 

@@ -205,7 +205,7 @@ def seen_answer(answer: Answer, *, operator: bool) -> Answer:
     event = kind(seq=0, at=at, elapsed_s=0.0, run_id=answer.run_id, answer=answer)
     shown = cast("Document", events.public(event)["answer"])
     shown |= {name: getattr(answer, name) for name in ("run_id", "team", "request")}
-    gaps = [{"task_id": gap.task_id, "why": "not done"} for gap in answer.gaps]
+    gaps = [{"why": "not done", **gap} for gap in cast("list[Document]", shown["gaps"])]
     return Answer.model_validate({**shown, "gaps": gaps})
 
 

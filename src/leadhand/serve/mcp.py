@@ -66,6 +66,8 @@ class RunStatus(BaseModel):
     output: JsonValue = None
     """The answer as data, where the team has a type for it."""
     sources: list[str] = []
+    gaps: list[str] = []
+    """What is missing from the answer, and why where you may know."""
 
 
 class Approval(BaseModel):
@@ -129,6 +131,7 @@ async def status(run_id: str, ctx: Call) -> RunStatus:
     if state.answer is not None and found.status == state.answer.status:
         shown = seen_answer(state.answer, operator=caller.is_operator)
         found.answer, found.output = shown.answer, shown.output
+        found.gaps = [f"{one.task_id}: {one.why}" for one in shown.gaps]
         found.sources = [one.ref for one in state.answer.sources if one.ref in found.answer]
     return found
 

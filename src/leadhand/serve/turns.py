@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 
 from leadhand import events
-from leadhand.contracts.answer import FOUND_HEADING, Answer
+from leadhand.contracts.answer import FOUND_HEADING, REQUEST_GAP, Answer
 from leadhand.errors import InputError, LeadhandError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
@@ -134,8 +134,6 @@ class ClientTurn:
                             yield event.answer
                             return
                     case events.RunFinished(within=()):
-                        if event.answer.status == "failed":
-                            await self.run.answer()  # raises what is wrong with the request
                         text = self.said(event.answer).text
                         if text is not None and (rest := _rest(text, sent)):
                             yield rest
@@ -161,6 +159,9 @@ class ClientTurn:
 
     def _failure(self, answer: Answer) -> HttpProblem:
         """What a client gets of a run that failed or was cancelled."""
+        wrong = [gap.why for gap in answer.gaps if gap.task_id == REQUEST_GAP]
+        if wrong:
+            return HttpProblem(400, wrong[0], extra={"run_id": answer.run_id})
         why = f"the team {answer.team!r} has no answer; run {answer.run_id} says what failed"
         if answer.status == "cancelled":
             why = f"run {answer.run_id} was cancelled"
