@@ -55,6 +55,7 @@ def test_the_description_has_every_route_and_what_the_teams_put_out(tmp_path: Pa
 
 def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk, tmp_path: Path) -> None:
     assert desk.client("").get("/healthz").json() == {"status": "ok"}
+    assert desk.client("").head("/healthz").status_code == 200
     assert desk.client("").get("/readyz").status_code == 401
     assert desk.client().get("/readyz").json() == {"status": "ready"}
     shutil.rmtree(tmp_path / "home")

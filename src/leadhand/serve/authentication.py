@@ -18,7 +18,14 @@ from leadhand.ports import Journal
 from leadhand.serve.principals import Current, Principal, UserRole
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Calling, Service
-from leadhand.serve.tokens import NAMED_FILE, OPERATOR, NamedTokens, digest_of, operator_token
+from leadhand.serve.tokens import (
+    NAMED_FILE,
+    OPERATOR,
+    NamedTokens,
+    digest_of,
+    new_token,
+    operator_token,
+)
 
 COOKIE = "leadhand_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -71,7 +78,7 @@ class TokenAuthentication:
             return None
         while len(self._codes) >= _MAX_CODES:
             self._codes.pop(next(iter(self._codes)))
-        code = secrets.token_urlsafe(24)
+        code = new_token()
         self._codes[code] = time.time() + CODE_LASTS_S
         return code
 
@@ -152,7 +159,7 @@ async def start_session(request: Request) -> Response:
     digest = tokens.exchanged(request)
     if digest is None:
         raise HttpProblem(401, "the code or token does not count, or no more")
-    cookie, journal, now_s = secrets.token_urlsafe(32), _journal_of(request), int(time.time())
+    cookie, journal, now_s = new_token(), _journal_of(request), int(time.time())
     for key, note in (await journal.notes(_SESSIONS)).items():
         if int(note.partition(b" ")[0]) <= now_s:
             await journal.swap_note(key, note, None)

@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, BaseModel
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
 from leadhand.contracts.summary import RunSummary
-from leadhand.serve.problems import RETRY_S, HttpProblem
+from leadhand.serve.problems import HttpProblem, stopping
 from leadhand.serve.service import Calling, Service
 
 COUNTED_RUNS = 10_000
@@ -33,6 +33,7 @@ class Condition(BaseModel):
     status: str
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", tags=["health"])
 async def read_health() -> Condition:
     """The process answers; for all callers."""
@@ -42,9 +43,9 @@ async def read_health() -> Condition:
 @router.get("/readyz", tags=["health"])
 async def read_readiness(caller: Calling) -> Condition:
     """Runs can be started here: 503 while the service drains, or without a journal or home."""
-    service, after = caller.service, {"Retry-After": str(RETRY_S)}
+    service = caller.service
     if service.draining.is_set():
-        raise HttpProblem(503, "the service is stopping", headers=after)
+        raise stopping()
     if _has_lost_home(service):
         raise HttpProblem(503, "its home is gone: stop it, or put the home back")
     await service.journal.last_seq("readyz")

@@ -2,13 +2,14 @@
 
 import hashlib
 import os.path
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from fastapi import Header, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, FiniteFloat, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, JsonValue, ValidationError
 from starlette.datastructures import UploadFile
 
 from leadhand.contracts.budget import Budget, budgets_of
@@ -23,7 +24,7 @@ from leadhand.run.stored import earlier_runs
 from leadhand.run.uploads import digests, kept_files
 from leadhand.serve.documents import RunBudget
 from leadhand.serve.principals import EVERY_TENANT, Principal, origin_of
-from leadhand.serve.problems import HttpProblem
+from leadhand.serve.problems import HttpProblem, stopping
 from leadhand.serve.service import (
     UNKEPT,
     AnySupervisor,
@@ -34,8 +35,21 @@ from leadhand.serve.service import (
 from leadhand.state.fold import RunState
 
 MAX_DEADLINE_S = 86_400.0
+_FILE = re.compile(r"(?!\w+://)\S*[./]\S*")
 MAX_REQUEST_CHARS = 1_000_000
-RequestText = Annotated[str, Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")]
+
+
+def _asking(request: str) -> str:
+    if not request.strip():
+        raise ValueError("the request is empty")
+    return request
+
+
+RequestText = Annotated[
+    str,
+    Field(max_length=MAX_REQUEST_CHARS, json_schema_extra={"pattern": r"\S"}),
+    AfterValidator(_asking),
+]
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Deadline = Annotated[FiniteFloat, Field(gt=0, le=MAX_DEADLINE_S)]
@@ -121,8 +135,11 @@ async def start(
     principal, service = caller.principal, caller.service
     supervisor = service.supervisor(new.team)
     before = None if new.after is None else await caller.visible(new.after)
+    if service.draining.is_set():
+        raise stopping()
     if new.plan is not None:
-        await _check_plan(caller, new.plan, new)
+        kept_names = before.state.uploads if before is not None else ()
+        await _check_plan(caller, new.plan, new, {*(uploads or ()), *kept_names})
     files = dict(uploads or {})
     if before is not None and before.state.uploads:
         files = await kept_files(service.journal, before.state.run_id) | files
@@ -159,7 +176,9 @@ async def start(
         raise HttpProblem(422, "this Idempotency-Key was sent with another request") from error
 
 
-async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
+async def _check_plan(
+    caller: ServiceCaller, plan: Plan, new: NewRun, files: Collection[str]
+) -> None:
     """Before a run is stored, which a restart would resume. Raises `PlanError`, `HttpProblem`."""
     if not caller.is_operator:
         raise HttpProblem(403, "a plan of your own is for the role operator")
@@ -168,23 +187,28 @@ async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
         before = earlier_runs((await caller.visible(new.after)).state)
     team = caller.service.supervisor(new.team).team
     check_own_plan(plan, team, PlanRequest(new.request, after=before))
-    if foreign := [*foreign_files(plan, caller.principal, RunState())]:
+    if foreign := [*foreign_files(plan, caller.principal, RunState(), files)]:
         raise PlanError(foreign)
 
 
-def foreign_files(plan: Plan, principal: Principal, state: RunState) -> Iterator[Problem]:
+def foreign_files(
+    plan: Plan, principal: Principal, state: RunState, files: Collection[str] = ()
+) -> Iterator[Problem]:
     """Tasks of a client's plan that are to work on files of this machine which are not their run's.
 
     Workers read what a plan names with the rights of the service. Operators of every tenant may.
+    What looks like a file is refused whether there is one or not, which is not theirs to know.
     """
     if principal.tenant == EVERY_TENANT and principal.has("operator"):
         return
     asked = [one for one in (state.plan, state.proposed) if one is not None]
     own = {text for one in asked for task in one.tasks for text in _references(task)}
     for task in plan.tasks:
-        for text in _references(task) - own:
+        for text in _references(task) - own - {*files}:
             outside = text.lstrip().lower().startswith(("/", "~", "file:", "\\"))
-            if outside or ".." in PurePath(text).parts or os.path.exists(text):
+            outside = outside or ".." in PurePath(text).parts
+            named = text in task.artifacts and _FILE.fullmatch(text)
+            if outside or named or os.path.exists(text):
                 why = f"task {task.id!r} is to work on {text!r:.200}, which is no file of the run"
                 yield Problem("unknown_artifact", why, task.id)
 

@@ -73,6 +73,10 @@ class HttpProblem(HTTPException):
         self.extra = extra or {}
 
 
+def stopping() -> HttpProblem:
+    return HttpProblem(503, "the service is stopping", headers={"Retry-After": str(RETRY_S)})
+
+
 def problem_of(error: Exception) -> HttpProblem:
     """The problem that a client sees. What is not meant for it has no detail."""
     match error:

@@ -41,7 +41,7 @@ from leadhand.serve.task_documents import shortened, task_document
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
-MAX_WAIT_S = 60.0
+MAX_WAIT_S = 60
 Prefer = Annotated[str | None, Header(description="`wait=30`: the answer, if it is there by then")]
 STARTS: dict[str, Any] = {
     "status_code": 202,
@@ -117,12 +117,13 @@ async def follow_up(
 
 async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None) -> Response:
     """The response to a request that has started a run: its answer, if the client waits for it."""
-    wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "")
+    wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "", re.IGNORECASE)
     headers = {"location": f"/api/v1/runs/{run.id}"}
     if wait is not None and caller.has_stream:
-        headers["preference-applied"] = f"wait={wait[1]}"
+        wait_s = min(int(wait[1]), MAX_WAIT_S)
+        headers["preference-applied"] = f"wait={wait_s}"
         try:
-            async with asyncio.timeout(min(int(wait[1]), MAX_WAIT_S)):
+            async with asyncio.timeout(wait_s):
                 await caller.while_counting(run.answer())
             response = await read_run(run.id, caller)
             response.headers.update(headers)

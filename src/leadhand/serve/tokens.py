@@ -22,7 +22,7 @@ OPERATOR_FILE = "serve.token"
 NAMED_FILE = "serve-tokens.json"
 MIN_CHARS = 32
 BEGINS = "lhs_"
-"""Every token begins with it, so that redaction finds them."""
+"""Every token, cookie and code begins with it, so that redaction finds them."""
 
 
 def new_token() -> str:

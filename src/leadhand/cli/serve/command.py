@@ -224,7 +224,7 @@ def listening(address: tuple[str, int], family: socket.AddressFamily) -> socket.
         listener = socket.create_server(address, family=family, backlog=2_048)
     except OSError as error:
         where = f"{address[0]} port {address[1]}"
-        raise InputError(f"can't listen at {where}: {error.strerror}") from error
+        raise InputError(f"can't listen at {where}: {os.strerror(error.errno or 0)}") from error
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
