@@ -181,6 +181,16 @@ def test_one_principal_follows_a_limited_number_of_streams(tmp_path: Path) -> No
             assert desk.client("ann").post("/v1/responses", json=asks).status_code == 429
             chat = {"model": "gate", "messages": [{"role": "user", "content": "x"}], "stream": True}
             assert desk.client("ann").post("/v1/chat/completions", json=chat).status_code == 429
+            for body in (asks, chat):  # nor without streaming
+                url = "/v1/responses" if body is asks else "/v1/chat/completions"
+                held = desk.client("ann").post(url, json={**body, "stream": False})
+                assert held.status_code == 429
+            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            assert desk.client("ann").post("/mcp", json=ping).status_code == 429
+            given = {"team": "gate", "request": "x"}
+            waits = {"Prefer": "wait=60"}
+            not_held = desk.client("ann").post("/api/v1/runs", json=given, headers=waits)
+            assert (not_held.status_code, "preference-applied" in not_held.headers) == (202, False)
             with desk.client("olga").stream("GET", path) as others:
                 assert others.status_code == 200
         wait_until(lambda: not desk.app.state.service.streams)
