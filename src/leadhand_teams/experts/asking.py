@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.sentences import KnownLines
 from leadhand_teams.experts.words import (
+    codes,
     digits,
     pattern,
     patterns,
@@ -50,6 +51,12 @@ def parts_of(question: str) -> list[str]:
     return [part for part in parts if _is_asked(part)] or [question]
 
 
+def codes_of(part: str, question: str) -> dict[str, str]:
+    """The codes that a part of a question is about: its own, or those of the story before it."""
+    is_bare = not parts_of(question)[1:] or pattern("refers").search(part)
+    return codes(part) or (codes(question) if is_bare else {})
+
+
 def _is_asked(part: str) -> bool:
     return "?" in part or pattern("asks").match(part) is not None
 
@@ -79,6 +86,8 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
     # Labels and phrases first: their words do not count again.
     labels = ((label[0], "_".join(terms(label[0]))) for label in pattern("label").finditer(text))
     found = [AskedWord(word, (unit,), 1.0, is_subject=True, is_name=True) for word, unit in labels]
+    for unit, word in codes(text).items():
+        found.append(AskedWord(word, (unit,), weight("code"), is_subject=True, is_name=True))
     for unit in phrases(text, apart=2):
         word = unit.replace("_", " ")
         is_noun = word.partition(" ")[0] in nouns
@@ -97,6 +106,6 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         is_marked = (word[0].isupper() or not word.isalpha()) and not text.startswith(word)
         is_subject = is_noun and not is_free
         is_name = is_subject and is_marked
-        sort = "code" if is_name and pattern("code").search(word) else sort
+        sort = "code" if is_name and pattern("with_digits").search(word) else sort
         found.append(AskedWord(word, tuple(terms(word)), weight(sort), is_subject, is_name))
     return found

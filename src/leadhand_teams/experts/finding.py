@@ -8,10 +8,10 @@ question asks for: an amount, a time, a permission, steps.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
-from leadhand_teams.experts.asking import AskedWord, asked, wanted
+from leadhand_teams.experts.asking import AskedWord, asked, codes_of, wanted
 from leadhand_teams.experts.cases import fit_of_case
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
@@ -79,6 +79,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     Documents of another field than the expert's count less.
     """
     kind, asks = asked(part), wanted(part, question, known)
+    coded = known.coded(codes_of(part, question))
     here = {one: _numbers(one, known) for one in asks}
     elsewhere = {one for one in asks if _numbers(one, known, exactly=True)}
     words = [one for one in asks if here[one]]
@@ -101,7 +102,7 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
             continue
         at = {one: _place(one, number, known, is_elsewhere=one in elsewhere) for one in words}
         places = {one: place for one, place in at.items() if place}
-        share = min(1.0, sum(need[one] for one in places) / whole)
+        share = min(1.0, sum(need[one] for one in places) / whole) if number not in coded else 1.0
         score = sum(rare[one] * place.counts for one, place in places.items())
         score *= (weight("share") + share) * _for_case(kind, question, number, known)
         score *= weight("unnamed") if names and not names & places.keys() else 1.0
@@ -111,19 +112,20 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     }
     factor = {file: weight("other_field") if file in others else 1.0 for file in known.kinds}
     near.sort(key=lambda one: (-one.score * factor[one.sentence.file], one.number))
+    near.sort(key=lambda one: one.number not in coded)
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
     found = FoundAnswer(kind, asks, near, unknown, whole / (whole + lost))
-    return _judged(found, part, expert) if near else found
+    return _judged(found, part, expert, coded) if near else found
 
 
-def _judged(found: FoundAnswer, part: str, expert: Expert | None) -> FoundAnswer:
+def _judged(found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int]) -> FoundAnswer:
     """How sure it is that the best passage answers."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
     # A clause that forbids letting answers for a guest whom it does not name.
     is_clause = expert == "legal" and found.kind == "permission" and is_fit
-    is_whole = is_clause and first.share >= weight("whole")
+    is_whole = first.number in coded or (is_clause and first.share >= weight("whole"))
     lacks = [one for one in found.unknown if one.is_name or not is_whole]
     needs_number = pattern("quantity").search(part) is not None and not is_fit
     if lacks or needs_number or first.share < weight("likely"):

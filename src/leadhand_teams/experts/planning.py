@@ -11,7 +11,7 @@ from leadhand_teams.experts.asking import parts_of
 from leadhand_teams.experts.fields import EXPERTS, Expert, FieldChoice, choose, weights
 from leadhand_teams.experts.finding import find
 from leadhand_teams.experts.sentences import KnownLines, known_documents
-from leadhand_teams.experts.words import has_words, weight
+from leadhand_teams.experts.words import codes, has_words, weight
 
 _CLEAR = 60
 """Confidence from which a part of a question may have an expert of its own."""
@@ -86,6 +86,8 @@ def _choice(
         return choose(part, team.trained_router)
     asks = parts_of(part)  # without what only tells something
     evidence = _evidence(part if asks[1:] else asks[0], question, known)
+    for number in known.coded(codes(part)):
+        evidence[known.kinds[known.sentences[number].file].field or "technical"] = weight("coded")
     choice = choose(part, team.trained_router, evidence=evidence)
     if not evidence and max(weights(part)[one] for one in EXPERTS) <= weight("field_word"):
         return FieldChoice(None, None, choice.confidence)
@@ -97,7 +99,7 @@ def _choice(
 
 
 def _evidence(part: str, question: str, known: KnownLines) -> dict[Expert, float]:
-    """For each field how well its documents answer, 0 to 1."""
+    """For each field how well its documents answer, 0 to 1, or more if they have its codes."""
     answer = find(part, question, known, None)
     found: defaultdict[Expert, float] = defaultdict(float)
     for one in answer.near:

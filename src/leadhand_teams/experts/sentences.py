@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, islice
@@ -130,6 +130,11 @@ class KnownLines:
             for stem in body | heads | self.tops[self.sentences[number].file]:
                 found[stem].add(number)
         return {stem: frozenset(numbers) for stem, numbers in found.items()}
+
+    def coded(self, codes: Iterable[str]) -> frozenset[int]:
+        """The sentences with one of the codes that is not what a document as a whole is about."""
+        known = frozenset[str]().union(*self.tops.values())
+        return frozenset[int]().union(*(self.places.get(one, ()) for one in {*codes} - known))
 
     @cached_property
     def clauses(self) -> Mapping[tuple[str, int], list[int]]:

@@ -57,9 +57,14 @@ def stems_of(name: str) -> frozenset[str]:
 
 @lru_cache(100_000)
 def units(text: str) -> frozenset[str]:
-    """The stems of a text, its phrases of everyday English, and labels such as `class_b`."""
+    """The stems of a text, its phrases of everyday English, labels such as `class_b`, and codes."""
     labels = ("_".join(terms(label[0])) for label in pattern("label").finditer(text))
-    return frozenset((*terms(text), *phrases(text), *labels))
+    return frozenset((*terms(text), *phrases(text), *labels, *codes(text)))
+
+
+def codes(text: str) -> dict[str, str]:
+    """The units of fault codes and the like, and how they are written: `f203` for `F-203`."""
+    return {"".join(terms(code[0])): code[0] for code in pattern("code").finditer(text)}
 
 
 def shared_part(one: str, other: str) -> float:

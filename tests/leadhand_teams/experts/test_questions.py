@@ -216,3 +216,24 @@ def test_a_story_is_answered_by_the_row_or_limit_for_its_case(
     text = STORIES["club_rules.md"] + "\nThese rules replace the edition of 2019.\n"
     (tmp_path / "club_rules.md").write_text(text, encoding="utf-8")
     assert said in opinion_on(question, [str(tmp_path)], expert).citations[0].quote
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("We were out all day and it was fun. Now it blinks F21. What now?", "F-21"),
+        ("Which film shall we watch while it says F-12?", "F-12"),
+    ],
+)
+def test_a_code_chooses_the_expert_of_its_document_and_comes_first(
+    tmp_path: Path, question: str, code: str
+) -> None:
+    for name, text in STORIES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = ran(str(tmp_path), question)
+    assert (found.expert, found.secondary, found.answered) == ("technical", None, True)
+    assert found.citations[0].quote.startswith(f"| {code} |")
+
+
+def test_a_code_of_no_document_chooses_no_expert(folder: str) -> None:
+    assert ran(folder, "Who won the G20 cup?").expert is None
