@@ -356,9 +356,30 @@ def test_files_come_as_multipart_and_too_many_or_wrong_ones_are_refused(desk: De
     assert missing.status_code == 422
     many = post(RUNS, data=run, files=[("files", (f"{n}.txt", b"a")) for n in range(300)])
     assert many.status_code in (400, 413)
+    climbs = post(RUNS, data=run, files=[("files", ("../a.txt", b"a"))])
+    assert climbs.status_code == 422
+    assert climbs.json()["detail"].startswith("'files' must have plain names of at most 200 bytes")
+    without_at = post(RUNS, data={**run, "files": "a.txt"}, files=[("files", ("b.txt", b"b"))])
+    assert without_at.status_code == 400
+    assert "Give the run as 'run', and each file as 'files' with" in without_at.json()["detail"]
     plain = post(RUNS, content=b"hello", headers={"content-type": "text/plain"})
     assert plain.status_code == 415
     assert desk.client("olga").get(RUNS).json()["runs"] == []
+
+
+def test_a_form_that_is_cut_off_starts_no_run(desk: Desk) -> None:
+    """Its last file would be missing."""
+    head = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}\r\n--B'
+    run = head.format("run", '{"team": "desk", "request": "hello"}')
+    file = head.format('files"; filename="a.txt', "half of it")
+    whole = f"--B\r\n{run}\r\n{file}--\r\n".encode()
+    kind = {"content-type": "multipart/form-data; boundary=B"}
+    for end in (-3, -7, -10, -60):
+        refused = desk.client().post(RUNS, content=whole[:end], headers=kind)
+        assert (refused.status_code, end) == (400, end)
+        assert refused.json()["detail"].startswith("The form is cut off")
+    assert desk.client("olga").get(RUNS).json()["runs"] == []
+    assert desk.client().post(RUNS, content=whole, headers=kind).status_code == 202
 
 
 def test_a_run_may_spend_no_more_than_its_team(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ _UNFIT = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff/\\
 """Separators of paths and lines, controls, and what changes the direction of text."""
 
 
-def _fit(name: str) -> str:
+def fit(name: str) -> str:
+    """`name`. Raises `ValueError` if no file of a run may have it."""
     if not name or name[0] == "." or _UNFIT.search(name) or len(name.encode()) > MAX_NAME_BYTES:
         raise ValueError(
             f"must have plain names of at most {MAX_NAME_BYTES} bytes, without a path, control "
@@ -31,7 +32,7 @@ def _fit(name: str) -> str:
     return name
 
 
-Uploads = Mapping[Annotated[str, AfterValidator(_fit)], bytes]
+Uploads = Mapping[Annotated[str, AfterValidator(fit)], bytes]
 """The files by their names."""
 
 

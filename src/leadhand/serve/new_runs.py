@@ -1,16 +1,18 @@
 """Starts runs: what a client may ask for, with files, and the same request sent twice."""
 
+import contextlib
 import hashlib
 import os.path
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from fastapi import Header, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, JsonValue, ValidationError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
@@ -21,7 +23,7 @@ from leadhand.run.admission import check_own_plan
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
 from leadhand.run.stored import earlier_runs
-from leadhand.run.uploads import digests, kept_files
+from leadhand.run.uploads import digests, fit, kept_files
 from leadhand.serve.documents import RunBudget
 from leadhand.serve.principals import EVERY_TENANT, Principal, origin_of
 from leadhand.serve.problems import HttpProblem, stopping
@@ -77,6 +79,7 @@ class NewRun(BaseModel, extra="forbid"):
 
 _PLACE = "#/paths/~1api~1v1~1runs/post/requestBody/content/application~1json/schema/$defs/{model}"
 _FIELD, _FILES = "run", "files"
+_ASKED = f"Give the run as {_FIELD!r}, and each file as {_FILES!r} with a filename"
 _FORM = {
     _FIELD: {"type": "string", "contentMediaType": "application/json"},
     _FILES: {"type": "array", "items": {"type": "string", "format": "binary"}},
@@ -257,17 +260,45 @@ async def read_body(request: Request, settings: ServiceSettings) -> tuple[NewRun
             raise HttpProblem(415, "the body is JSON, or multipart/form-data with files")
         return _valid(await request.body()), {}
     limits = {"max_files": settings.max_uploads, "max_part_size": settings.max_body_bytes}
-    async with request.form(**limits, max_fields=1) as form:
+    try:
+        form = await _FormParser(request.headers, request.stream(), **limits, max_fields=1).parse()
+    except MultiPartException as error:
+        raise HttpProblem(400, f"{error.message} {_ASKED}") from error
+    async with contextlib.AsyncExitStack() as at_the_end:
+        at_the_end.push_async_callback(form.close)
         given, files = form.get(_FIELD), dict[str, bytes]()
         if not isinstance(given, str) or {*form} - {_FIELD, _FILES}:
-            raise HttpProblem(422, f"give the run as {_FIELD!r}, and each file as {_FILES!r}")
+            raise HttpProblem(422, _ASKED)
         for one in form.getlist(_FILES):
             if not isinstance(one, UploadFile) or not one.filename:
                 raise HttpProblem(422, f"{_FILES!r} has a part without a filename")
-            if one.filename in files:
-                raise HttpProblem(422, f"two files have the name {one.filename!r:.200}")
-            files[one.filename] = await one.read()
+            try:
+                name = fit(one.filename)
+            except ValueError as error:
+                raise HttpProblem(422, f"{_FILES!r} {error}") from None
+            if name in files:
+                raise HttpProblem(422, f"two files have the name {name!r:.200}")
+            files[name] = await one.read()
         return _valid(given.encode()), files
+
+
+class _FormParser(MultiPartParser):
+    """Refuses a form that was cut off, whose last file would be left out."""
+
+    _has_ended = False
+
+    def on_end(self) -> None:
+        self._has_ended = True
+
+    async def parse(self) -> FormData:
+        self.stream = self._whole(self.stream)
+        return await super().parse()
+
+    async def _whole(self, chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        async for chunk in chunks:
+            yield chunk
+        if not self._has_ended:
+            raise MultiPartException("The form is cut off: its last boundary is missing.")
 
 
 def _valid(text: bytes) -> NewRun:

@@ -289,3 +289,4 @@ def _log_to_stderr() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(RedactingFilter(Redactor.of(os.environ)))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, format="%(message)s")
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # the client is told
