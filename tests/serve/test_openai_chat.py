@@ -311,3 +311,10 @@ def test_a_body_of_another_form_is_the_client_s_mistake(body: bytes, desk: OpenA
     assert 400 <= answer.status_code < 500
     assert answer.json()["error"]["message"]
     assert answer.headers["x-should-retry"] == "false"
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/v1/runs/x/followups"])
+def test_json_that_is_not_called_so_is_refused_in_plain_words(path: str, desk: OpenAIDesk) -> None:
+    answer = desk.client().post(path, content=b'{"request": "hello"}')
+    assert answer.status_code == 415
+    assert "the body is JSON: say so by Content-Type: application/json" in answer.text

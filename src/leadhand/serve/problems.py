@@ -84,6 +84,8 @@ def problem_of(error: Exception) -> HttpProblem:
             return error
         case HTTPException():
             return HttpProblem(error.status_code, error.detail, headers=error.headers)
+        case RequestValidationError() if isinstance(error.body, bytes):
+            return HttpProblem(415, "the body is JSON: say so by Content-Type: application/json")
         case RequestValidationError():
             # Without what was sent: it may be secret, or large.
             rows: list[JsonValue] = [
