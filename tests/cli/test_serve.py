@@ -170,6 +170,10 @@ def test_a_named_token_is_shown_once_and_lets_others_in(tmp_path: Path) -> None:
     added = leadhand(
         *words, "add", "ann", "--tenant", "acme", "--expires", "30d", *home, folder=tmp_path
     )
+    roles = ("--role", "approver", "--role", "requester")
+    twice = leadhand(*words, "add", "bob", *roles, *home, folder=tmp_path)
+    assert (twice.status, twice.out) == (2, "")
+    assert twice.err.startswith("leadhand: --role counts once: ")
     token = added.out.strip()
     assert (added.status, token[:4]) == (0, "lhs_")
     listed = leadhand(*words, "list", "--json", *home, folder=tmp_path)

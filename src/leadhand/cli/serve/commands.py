@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -28,6 +28,7 @@ from leadhand.cli.views.terminal import print_json, safe
 from leadhand.errors import InputError
 
 if TYPE_CHECKING:
+    from leadhand.serve.principals import UserRole
     from leadhand.serve.tokens import NamedTokens
 
 Tokens = Annotated[
@@ -38,7 +39,6 @@ Tokens = Annotated[
         metavar="FILE",
     ),
 ]
-Role = Literal["requester", "approver", "operator"]
 
 serve_app = typer.Typer()
 tokens_app = typer.Typer(help="Named tokens: who may call the service.")
@@ -115,12 +115,13 @@ def add(
         str, typer.Option(help="Whose runs and questions; `*`: of all, for operators.")
     ] = "default",
     role: Annotated[
-        Role,
+        list[str] | None,
         typer.Option(
-            help="requester: its own runs; approver: its tenant's questions, too; operator: all "
-            "of its tenant."
+            help="requester, the default: its own runs; approver: its tenant's questions, too; "
+            "operator: all of its tenant.",
+            metavar="ROLE",
         ),
-    ] = "requester",
+    ] = None,
     expires: Annotated[
         str | None, typer.Option(help="When it ends, from now: 12h, 30d.", metavar="DURATION")
     ] = None,
@@ -132,7 +133,10 @@ def add(
 
     named, now = _named(context, home, tokens), dt.datetime.now(dt.UTC)
     until = now + dt.timedelta(seconds=parse_duration(expires)) if expires else None
-    token = named.add(name, tenant=tenant, role=role, expires_at=until)
+    given, *more = role or ["requester"]
+    if more:
+        raise InputError("--role counts once: an approver may do what a requester may, and so on")
+    token = named.add(name, tenant=tenant, role=cast("UserRole", given), expires_at=until)
     print_note(f"the token of {name}, shown this once; its hash is in {named.file}:")
     sys.stdout.write(f"{token}\n")
 
