@@ -292,4 +292,4 @@ def test_the_core_does_not_grow_unnoticed() -> None:
     """A change that adds lines raises this number by hand, in the open."""
     files = SOURCE.rglob("*.py")
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
-    assert lines <= 65_107
+    assert lines <= 65_113

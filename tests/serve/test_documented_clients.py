@@ -2,9 +2,13 @@
 
 import os
 import re
+import runpy
 import signal
 from pathlib import Path
 
+from fastapi import Request
+
+from leadhand.serve import Principal
 from tests.cli.program import started
 from tests.programs import forkserver
 from tests.test_docs import DOCS, Block, blocks
@@ -38,6 +42,20 @@ def test_openai_s_client_asks_a_team(tmp_path: Path) -> None:
         program.kill(signal.SIGTERM)
         assert program.ended().status == 0
     assert out == block.out
+
+
+def test_the_function_that_says_who_calls_takes_no_user_without_a_tenant(tmp_path: Path) -> None:
+    written(tmp_path, "logins.py")
+    caller = runpy.run_path(str(tmp_path / "logins.py"))["caller"]
+
+    def called(*user: str) -> object:
+        headers = [(b"x-forwarded-user", one.encode()) for one in user]
+        return caller(Request({"type": "http", "headers": headers}))
+
+    ann = called("ann@acme")
+    assert isinstance(ann, Principal)
+    assert (ann.name, ann.tenant) == ("ann", "acme")
+    assert [called(), *map(called, ("", "ann", "ann@", "ann@*", "@acme"))] == [None] * 6
 
 
 def test_a_client_of_mcp_asks_a_team(tmp_path: Path) -> None:
