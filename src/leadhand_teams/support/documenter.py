@@ -58,7 +58,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
         beside = its[:1] if sure[-1] or is_own else []
         findings += [one.model_copy(update={"beside": True}) for one in beside]
         left += [question] if is_own and not (its or wish_in(question)) else []
-    names = pattern("name").findall(pattern("signature").sub("", request))
+    names = pattern("name").findall(pattern("place").sub("", pattern("signature").sub("", request)))
     is_known = any(stems(one)[0] in library.index.known for one in names)
     unknown = () if is_known else tuple(dict.fromkeys(names))
     if unknown and not any(one.sure for one in findings):

@@ -283,3 +283,17 @@ def test_what_a_code_or_a_repaired_problem_requires_is_shown_too(tmp_path: Path)
     assert "404" not in found.reply
     _, found = run("Since 2.4.0 names with accents are not printed", tmp_path, **{"if.md": guide})
     assert "Choose **Update now**" in found.reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do i print a badge from our Chromebook again without paying for it twice?",
+        "We use a Chromebook. How do i print a badge again without paying for it twice?",
+    ],
+)
+def test_a_product_in_which_ours_is_used_is_not_what_a_request_is_about(
+    text: str, tmp_path: Path
+) -> None:
+    _, found = run(text, tmp_path)
+    assert "This may help: “Print again”, below." in found.reply
