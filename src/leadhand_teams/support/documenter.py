@@ -28,7 +28,7 @@ _FEW_ROWS: Final = 4
 _AHEAD, _BESIDE, _RELATED = 1.4, 0.75, 2.8
 """How far ahead of the next a section may be of help, how near the next is shown too, and what a
 section must score on what another says has to be done."""
-_FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.4, 0.7, 100, 4
+_COVERED, _FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.2, 0.4, 0.7, 100, 4
 
 
 def explain(handoff: Handoff) -> Result:
@@ -87,6 +87,9 @@ def _found(
     if lacks or best < min(MAYBE, max(NEAR, _AHEAD * second)):
         return nearest, []
     sure, words = best >= ANSWERS_FROM, {*library.index.words(request)}
+    about = f"{ranked[0].title}\n{ranked[0].text}"
+    if not sure and len(words.intersection(stems(about))) < _COVERED * len(words):
+        return nearest, []
     fitting = [one for one in ranked if one.score >= max(NEAR, _FITS * best)]
     asked = words if pattern("how_much").search(request) else set[str]()
     clashes = tuple(contradictions(fitting, asked))

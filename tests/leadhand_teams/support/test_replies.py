@@ -297,3 +297,14 @@ def test_a_product_in_which_ours_is_used_is_not_what_a_request_is_about(
 ) -> None:
     _, found = run(text, tmp_path)
     assert "This may help: “Print again”, below." in found.reply
+
+
+def test_a_section_that_has_next_to_nothing_of_a_request_replaces_no_person(tmp_path: Path) -> None:
+    _, found = run(
+        "Our carpenter scratched the varnish of the parquet with a trolley, and the insurer wants "
+        "him to print again a quotation for skirting, plinth, grout and wallpaper. Who pays the "
+        "deductible?",
+        tmp_path,
+    )
+    assert "Our documents do not answer this. I have passed it on" in found.reply
+    assert found.ticket is not None
