@@ -19,7 +19,7 @@ from leadhand_teams.support.output import (
 from leadhand_teams.support.sections import ANSWERS_FROM, MAYBE, NEAR, blocks, codes_in
 from leadhand_teams.support.signals import concerns, wish_in
 from leadhand_teams.support.troubleshooter import concerned, evidence_of, symptoms_of
-from leadhand_teams.support.words import DATA, content, meanings, pattern, stems
+from leadhand_teams.support.words import DATA, carrying, meanings, pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
@@ -54,7 +54,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
     for question in others[:_MOST_QUESTIONS]:
         _, its = _found(question, library)
         sure.append(any(one.sure for one in its))
-        is_own = sum(not is_everyday(word) for word in content(question)) > 1
+        is_own = sum(not is_everyday(word) for word in carrying(stems(question))) > 1
         beside = its[:1] if sure[-1] or is_own else []
         findings += [one.model_copy(update={"beside": True}) for one in beside]
         left += [question] if is_own and not (its or wish_in(question)) else []

@@ -3,7 +3,7 @@
 from typing import Final
 
 from leadhand_teams.support.output import Kind
-from leadhand_teams.support.words import DATA, carrying, compiled, content, pattern, stems
+from leadhand_teams.support.words import DATA, carrying, compiled, pattern, stems
 
 PERSON: Final = ("rights", "money", "urgent", "leak")
 """Why a person is needed, whatever the kind."""
@@ -48,7 +48,9 @@ def concerns(request: str, *, reports: bool = False) -> tuple[str, list[str]]:
             else:
                 parts.append(part.strip())
     questions = [
-        one for one in parts if len(content(one)) > 1 and not pattern("problem").search(one)
+        one if one.endswith((".", "!", "?")) else f"{one}?"
+        for one in parts
+        if len(carrying(stems(one))) > 1 and not pattern("problem").search(one)
     ]
     rest = " ".join(one for one in sentences if one not in asked)
     reports = reports or points("bug", rest) > 0 or pattern("problem").search(rest) is not None

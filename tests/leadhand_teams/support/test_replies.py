@@ -308,3 +308,15 @@ def test_a_section_that_has_next_to_nothing_of_a_request_replaces_no_person(tmp_
     )
     assert "Our documents do not answer this. I have passed it on" in found.reply
     assert found.ticket is not None
+
+
+def test_only_questions_about_something_are_named_as_open(tmp_path: Path) -> None:
+    told = "The gate stays closed, the lamp is red."
+    _, found = run(f"{told} What is this? What do we have to do?", tmp_path)
+    assert "The likely cause: The hub is blocked." in found.reply
+    assert "do not answer" not in found.reply
+    _, found = run(
+        f"{told} Which languages do your hotline people speak and what colours do badges have?",
+        tmp_path,
+    )
+    assert "answer this: “Which languages do your hotline people speak?” I have" in found.reply
