@@ -71,7 +71,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         route=brief.route,
         kind=brief.kind,
         sections=documented.sections,
-        answered=solved or documented.answered or bool(checked.kept),
+        answered=(solved or documented.answered or bool(checked.kept)) and not documented.open,
         ticket=made,
         cause=diagnosis.cause,
         signs=diagnosis.signs,
@@ -83,8 +83,12 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     gaps = [] if output.answered else [f"not read: {one}" for one in output.unread]
     if strange and not checked.kept:
         gaps.append(DATA["strange"])
+    elif documented.open:
+        gaps += [f"the documents do not answer this: {one}" for one in documented.open]
     elif not output.answered and not (escalated or diagnosis.ways):
-        gaps.append("neither documents nor runbooks answer this")
+        near = [one.section.title for one in documented.findings]
+        gaps += [f"“{one}” may answer this, but need not" for one in near]
+        gaps += [] if near else ["neither documents nor runbooks answer this"]
     clashes = [clash for one in documented.findings for clash in one.clashes]
     task = results[0].task.id if results else "documenter"
     done = [(one.task.id, one.result) for one in results if one.result is not None]

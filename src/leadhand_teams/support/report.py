@@ -43,7 +43,7 @@ def document(found: SupportAnswer, *, desk: bool = True) -> Report:
         answers = found.sections[0].score >= ANSWERS_FROM
         shown = found.sections[: None if answers else 3]
         rows = [(one.title, f"{one.score:.2f}", one.ref) for one in shown]
-        which = "Sections found" if answers else "Nearest sections, none of which answers"
+        which = "Sections found" if answers else "Nearest sections, none of which surely answers"
         sections.append(Section(which, [TableBlock(("Section", "Score", "Place"), rows)]))
     footer: list[str] = []
     if found.own_knowledge:

@@ -34,7 +34,8 @@ def run(request: str, folder: Path, **more: str) -> tuple[Answer, SupportAnswer]
 
 
 def test_a_section_that_may_answer_opens_the_reply_and_makes_no_ticket(tmp_path: Path) -> None:
-    _, found = run("how do i print a badge again without paying for it twice?", tmp_path)
+    answer, found = run("how do i print a badge again without paying for it twice?", tmp_path)
+    assert [gap.why for gap in answer.gaps] == ["“Print again” may answer this, but need not"]
     assert "This may help: “Print again”, below." in found.reply
     assert not found.answered
     assert found.ticket is None
@@ -182,7 +183,9 @@ def test_a_question_beside_others_that_nothing_answers_is_named_and_goes_to_a_pe
     assert "do not answer" not in found.reply
     assert found.ticket is None
     asked = "Which languages do your hotline people speak?"
-    _, found = run(f"The gate stays closed, the lamp is red. {asked}", tmp_path, **more)
+    answer, found = run(f"The gate stays closed, the lamp is red. {asked}", tmp_path, **more)
+    assert answer.status == "partial"
+    assert [gap.why for gap in answer.gaps] == [f"the documents do not answer this: {asked}"]
     assert "The likely cause: The hub is blocked." in found.reply
     assert f"Our documents do not answer this: “{asked}”" in found.reply
     assert found.ticket is not None
