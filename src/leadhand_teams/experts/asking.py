@@ -51,6 +51,12 @@ def parts_of(question: str) -> list[str]:
     return [part for part in parts if _is_asked(part)] or [question]
 
 
+def told_with(part: str, question: str) -> str:
+    """A part of a question with what only tells something."""
+    told = (one for one in pattern("parts").split(question) if not _is_asked(one))
+    return " ".join([*told, part])
+
+
 def codes_of(part: str, question: str) -> dict[str, str]:
     """The codes that a part of a question is about: its own, or those of the story before it."""
     is_bare = not parts_of(question)[1:] or pattern("refers").search(part)
@@ -90,7 +96,8 @@ def _wanted(text: str, known: KnownLines) -> list[AskedWord]:
         found.append(AskedWord(word, (unit,), weight("code"), is_subject=True, is_name=True))
     for unit in phrases(text, apart=2):
         word = unit.replace("_", " ")
-        is_noun = word.partition(" ")[0] in nouns
+        words = {one for one in word.split() if len(one) > 1}
+        is_noun = words <= content and bool(words & {*map(str.lower, nouns)})  # not "get rid of"
         counts = weight("subject" if is_noun else "phrase")
         found.append(AskedWord(word, (unit,), counts, is_subject=is_noun))
     gone = {part for one in found for part in terms(one.word)}

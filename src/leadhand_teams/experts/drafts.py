@@ -127,7 +127,7 @@ def _part_answer(part: str, question: str, known: KnownLines, expert: Expert) ->
         ask = f"{lack[0].upper()}{lack[1:]}{of}. Which document has it, or in what words?"
         return PartAnswer("", found.passages[:_MOST_NEAR] if is_near else (), ask, lack)
     lines = passage(part, found, known)
-    ask = doubt(part, found, lines, known)
+    ask = doubt(part, question, found, lines, known)
     against = [*disagreements(found, known)]
     for one in against:
         # What another document replaces is no answer any more.

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from leadhand_teams.experts.asking import AskedWord
+from leadhand_teams.experts.asking import AskedWord, told_with
 from leadhand_teams.experts.finding import NUMBERS, FoundAnswer
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import pattern, units, weight
+from leadhand_teams.shared.everyday import subjects
 
 _MOST_CHARS: Final = 450
 """A clause of so many characters is quoted whole if only its heading has a word of the question."""
@@ -65,31 +66,35 @@ def _sum(words: Iterable[AskedWord]) -> float:
     return sum(one.weight for one in words)
 
 
-def doubt(part: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines) -> str:
+def doubt(
+    part: str, question: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
+) -> str:
     """What is doubted of a passage that answers, as a question; empty if nothing is."""
-    lacks = _lacking(part, found, lines, known)
+    lacks = _lacking(part, question, found, lines, known)
     if found.rival:
         return f"Or is this meant: {quoted([found.rival])}?"
     if lacks:
         return f"The passage does not have {named(lacks)}: is it about that?"
     if not any(one.is_exact and one.name != "top" for one in found.near[0].places.values()):
         return "The passage was found only by words that mean nearly the same: is it what you mean?"
-    return "" if found.certainty == "sure" else "The passage has a part of this only: is it meant?"
+    return ""
 
 
 def _lacking(
-    part: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
+    part: str, question: str, found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
 ) -> list[str]:
-    """The nouns of a question, and unless it asks for a number its verbs, that a passage lacks."""
+    """The nouns, names and conditions of a question that a passage lacks."""
     has = units(" ".join(f"{one.heading} {one.quote}" for one in lines))
     has |= known.tops[lines[0].file]
-    own = [one for one in found.asks if not one.is_context]
+    asides = pattern("aside").finditer(told_with(part, question))
+    conditions = {*subjects(" ".join(one[0] for one in asides))}
+    own = [one for one in found.asks if not one.is_context or one.word in conditions]
     said = "|".join(re.escape(one.word) for one in own if one.is_in(has)) or "$"
     return [
         one.word
         for one in own
         if not one.is_in(has)
-        and (one.is_subject or (one.weight > weight("noise") and found.kind not in NUMBERS))
+        and (one.is_subject or one.word in conditions)
         # Of "car loan" a passage on the loan need not have the car.
         and not re.search(rf"\b{re.escape(one.word)} (?:{said})\b", part)
     ]

@@ -104,6 +104,23 @@ def test_a_passage_in_other_words_or_without_a_word_of_the_question_is_doubted(f
     assert opinion_on("How much is the stand fee?", [folder], "legal").ask is None
 
 
+@pytest.mark.parametrize(
+    ("question", "doubt"),
+    [
+        ("Is selling alcohol prohibited if I want to get rid of it?", None),
+        ("Is selling alcohol all right?", None),
+        ("How much is the stand fee if I bring a trailer?", "“trailer”"),
+        ("My cousin has a trailer. What is the stand fee while his trailer is here?", "“trailer”"),
+    ],
+)
+def test_only_nouns_names_and_conditions_are_doubted(
+    folder: str, question: str, doubt: str | None
+) -> None:
+    found = opinion_on(question, [folder], "legal")
+    assert found.answered
+    assert (doubt is None and found.ask is None) or str(doubt) in str(found.ask)
+
+
 def test_what_is_forbidden_is_quoted_before_what_is_allowed_in_another_case(folder: str) -> None:
     leaflet = """PACKAGE LEAFLET
 NARVEX tablets
