@@ -11,7 +11,7 @@ from leadhand_teams.experts.comparing import disagreements
 from leadhand_teams.experts.fields import EXPERTS, Expert
 from leadhand_teams.experts.finding import FoundAnswer, find
 from leadhand_teams.experts.output import Disagreement, ExpertOpinion
-from leadhand_teams.experts.quoting import doubt, forbidding, named, passage, quoted
+from leadhand_teams.experts.quoting import doubt, forbidding, is_beside, named, passage, quoted
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, known_documents
 from leadhand_teams.experts.words import has_words, pattern, stems_of, units, weight, words
 from leadhand_teams.shared.everyday import alike, subjects
@@ -136,8 +136,9 @@ def _part_answer(part: str, question: str, known: KnownLines, expert: Expert) ->
     told = 1 if against and against[0].one is lines[0] else len(lines)
     text = quoted(lines[:told])
     if forbids := forbidding(found, lines):
-        ask = f"One sentence forbids it ({forbids.ref}), another one does not ({lines[0].ref}): "
-        ask += "which of them is for your case?"
+        if not is_beside(forbids, lines[0]):  # a ban and its exception are no contradiction
+            ask = f"One sentence forbids it ({forbids.ref}), another one does not ({lines[0].ref}):"
+            ask += " which of them is for your case?"
         lines, text = [forbids, *lines], f"{quoted([forbids])} {text}"
     more = [found.rival] if found.rival else []
     return PartAnswer(text, [*lines, *more], ask, "", _read_as(found, known), against)

@@ -118,6 +118,12 @@ def forbidding(found: FoundAnswer, lines: Sequence[QuotableLine]) -> QuotableLin
     return None
 
 
+def is_beside(one: QuotableLine, other: QuotableLine) -> bool:
+    """Whether two sentences are of the same paragraph or section."""
+    is_section = " > " in one.heading and one.heading == other.heading
+    return one.file == other.file and (one.clause == other.clause or is_section)
+
+
 def _forbids(one: QuotableLine) -> bool:
     above = one.heading.rpartition(" > ")[2]
     return pattern("forbids").search(f"{above}. {one.quote}") is not None

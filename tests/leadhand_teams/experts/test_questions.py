@@ -138,6 +138,25 @@ Talk to your doctor before taking Narvex
     assert "which of them is for your case?" in str(found.ask)
 
 
+@pytest.mark.parametrize(
+    ("between", "is_doubted"), [("", False), ("\n\n", False), ("\n\n## Weekends\n\n", True)]
+)
+def test_a_ban_and_its_exception_in_one_section_are_no_contradiction(
+    tmp_path: Path, between: str, is_doubted: bool
+) -> None:
+    ban, exception = (
+        "Members must not fire the kiln at night.",
+        "At weekends members may fire the kiln at night until two.",
+    )
+    text = f"# Rules of the studio\n\n## Kiln\n\n{ban} {between}{exception}\n"
+    (tmp_path / "studio_rules.md").write_text(text)
+    question = "May I fire the kiln at night on a weekend?"
+    found = opinion_on(question, [str(tmp_path)], "legal")
+    assert ban in found.answer
+    assert exception in found.answer
+    assert ("which of them is for your case?" in str(found.ask)) == is_doubted
+
+
 def test_a_question_of_no_field_stays_without_an_expert(folder: str) -> None:
     Path(folder, "fund.md").write_text("# Fund\n\nDerivatives may be used for hedging.\n")
     assert ran(folder, "What is the derivative of x squared times sin x?").expert is None
