@@ -85,8 +85,8 @@ class Ask:
     @property
     def is_understood(self) -> bool:
         """Whether enough is known without the missing words: a figure, and what it is about."""
-        has_figure = self.measure is not None and self.intent is not None
-        return has_figure and bool(self.named or self.when or self.compared or self.fit)
+        has_figure = self.measure is not None and self.intent is not None and self.fit > 0
+        return has_figure and bool(self.named or self.when or self.compared or self.group)
 
     @property
     def ranked(self) -> bool:

@@ -63,6 +63,16 @@ class Field:
         in_brackets = re.search(r"[(\[]([^\W\d]{1,8})[)\]]$", self.name)
         return self.column.unit or named or (in_brackets[1] if in_brackets else None)
 
+    @cached_property
+    def is_trait(self) -> bool:
+        """Whether its figures are the same in all rows of a thing, as the volume of a bottle is."""
+        for one in self.table.fields:
+            pairs = set(zip(one.column.texts, self.column.texts, strict=True))
+            things = {text for text, _ in pairs}
+            if one.role in ("group", "key") and 1 < len(things) == len(pairs) < self.table.size:
+                return not self.is_money
+        return False
+
     @property
     def is_time(self) -> bool:
         """Whether its dates say when a row was: years of another name, as `Drink by`, do not."""
@@ -269,8 +279,11 @@ def _role(column: DataColumn, table: DataTable) -> Role:
     is_whole = all(number.is_integer() for number in numbers) and not column.unit
     # Numbered rows: `ticket` from 1 to 60.
     low = min(numbers, default=0.0)
+    # A number that names rows stands first, and no two rows have it: `plot`, but not `visitors`.
+    is_first = column is table.columns[0] and len(set(numbers)) == len(table) > 2
+    is_name = is_first and not column.name.endswith("s") and values.unit_of(column.name) is None
     in_order = len(numbers) > 2 and sorted(numbers) == [low + n for n in range(len(table))]
-    is_rows = in_order and set(stems_in(column.name)) <= set(stems_in(_title(table)))
+    is_rows = is_name or (in_order and set(stems_in(column.name)) <= set(stems_in(_title(table))))
     if is_whole and (is_rows or asks(_spaced(column.name), "keys")):
         return "key"
     is_rate = column.unit == "%" or asks(_spaced(column.name), "rates")

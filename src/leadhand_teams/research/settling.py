@@ -92,6 +92,8 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
         ask.function = "count"
         if ask.group is ask.view.label and asks(question, "extreme"):
             ask.group = None  # each has one row
+        if ask.group and asks(question, "extreme") and not ask.is_of_rows:
+            ask.doubts.append("No column was named; rows were counted.")
     elif measure.role == "date" or (ask.group is None and asks(question, "extreme")):
         ask.function = "min" if ask.is_lowest else "max"
     elif asked == "median" and "median" not in measure.name.lower():
@@ -157,7 +159,7 @@ def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence
     in_money -= {w.text for w in words if w.is_name}
     is_paid = is_paid or bool(in_money)
     asked = asked or ("sum" if in_money else None)
-    found = [one for one in fields if one.role == "measure"]
+    found = [one for one in fields if one.role == "measure" and not one.is_trait]
     money = [one for one in fields if one.is_money and (one in found or is_paid)]
     money.sort(key=lambda one: one.role)
     if is_paid and not money:
@@ -173,7 +175,8 @@ def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence
     is_of_units = asks(question, "how many <units_of>") and not asks(question, "how many <percent>")
     is_listed = asks(question, "who|which|where|when") and not asks(question, "extreme", "growth")
     is_listed = is_listed and grammar.function_of(question) is None
-    if ask.measure or is_of_units or is_listed or (is_most and ask.is_of_rows):
+    is_other = ask.cell and not is_paid and not ask.group and asked  # the sum of another column
+    if ask.measure or is_other or is_of_units or is_listed or (is_most and ask.is_of_rows):
         return
     is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
     is_extreme = is_ranked and asks(question, "extreme") and not is_most
