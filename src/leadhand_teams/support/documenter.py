@@ -22,7 +22,7 @@ from leadhand_teams.support.troubleshooter import concerned, evidence_of, sympto
 from leadhand_teams.support.words import DATA, carrying, meanings, pattern, stems
 
 _WHOLE: Final = 2_000
-"""A section of at most so many characters is shown whole."""
+"""A section of at most so many characters beside its tables is shown whole."""
 _FEW_ROWS: Final = 4
 """So many rows of a table are shown, whichever were asked for."""
 _AHEAD, _BESIDE, _RELATED = 1.4, 0.75, 2.8
@@ -161,8 +161,8 @@ def contradictions(
 
 
 def part_of(text: str, words: set[str], codes: Collection[str] = ()) -> str:
-    """The part of a text that says most about these words, word for word; all of a short one, but
-    of a table the rows that were asked for.
+    """The part of a text that says most about these words, word for word; all of a short one, with
+    its tables, but of those of codes only the rows of the codes.
 
     It has the code examples and the addresses of the whole.
     """
@@ -170,12 +170,11 @@ def part_of(text: str, words: set[str], codes: Collection[str] = ()) -> str:
     def rows_asked(table: re.Match[str]) -> str:
         rows = table["rows"].splitlines(keepends=True)
         asked = [one for one in rows if not codes_in(one).isdisjoint(codes)]
-        asked = asked or [one for one in rows if words.intersection(stems(one))]
         is_part = len(rows) > _FEW_ROWS and 0 < len(asked) <= len(rows) / 2
         return table["head"] + "".join(asked if is_part else rows)
 
     text = pattern("table").sub(rows_asked, text)
-    if len(text) <= _WHOLE:
+    if len(pattern("table").sub("", text)) <= _WHOLE:
         return text.strip()
     parts = [one.text for one in split_into_passages(Document("", text))]
     best = max(parts, key=lambda part: len(words.intersection(stems(part))))

@@ -323,3 +323,23 @@ def test_only_questions_about_something_are_named_as_open(tmp_path: Path) -> Non
         tmp_path,
     )
     assert "answer this: “Which languages do your hotline people speak?” I have" in found.reply
+
+
+LIMITS = (
+    "# Readers\n\n## Limits of a gate\n\n| What | Most |\n|---|---|\n| Badges | 4,000 |\n"
+    "| Length of the cable | 30 m |\n| Openings a minute | 20 |\n| Visitors at once | 12 |\n"
+    "| Names stored offline | 900 |\n\n## Limits of the hub\n\n| What | Most |\n|---|---|\n"
+    "| Gates | 16 |\n| Size of an uploaded photo | 2 MB |\n| Open sessions | 8 |\n\n"
+    "## Upload photos of visitors\n\nChoose **Photos** and upload a photo of the visitor. The gate "
+    "shows the photo.\n"
+)
+
+
+def test_a_table_is_shown_whole_as_other_words_may_ask_for_its_rows(tmp_path: Path) -> None:
+    _, found = run(
+        "What is the limit of openings a minute at a gate, and how many people can it remember?",
+        tmp_path,
+        **{"limits.md": LIMITS},
+    )
+    assert "| Openings a minute | 20 |" in found.reply
+    assert "| Names stored offline | 900 |" in found.reply
