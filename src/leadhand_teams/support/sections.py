@@ -135,6 +135,10 @@ class SectionIndex:
             }
             for section in sections
         ]
+        self._rows = [
+            [frozenset(carrying(stems(one))) for one in pattern("row").findall(section.text)]
+            for section in sections
+        ]
         self._glossaries = {
             at for at, one in enumerate(sections) if pattern("glossary").search(one.title)
         }
@@ -202,7 +206,7 @@ class SectionIndex:
                 is_title = {*stems(one)} <= self._titles[at]
                 score = 2 * ANSWERS_FROM if is_title else min(score, ANSWERS_FROM)
                 best[at] = max(best.get(at, score), score)
-        for at in self.about(question, log):
+        for at in (*self.about(question, log), *self._with_row(question)):
             best[at] = max(best.get(at, 0.0), 0.0) + ANSWERS_FROM
         if not pattern("asks_meaning").search(question):
             best = {at: one for at, one in best.items() if at not in self._glossaries}
@@ -210,6 +214,17 @@ class SectionIndex:
         return [
             self.sections[at].model_copy(update={"score": round(score, 2)}) for at, score in ranked
         ]
+
+    def _with_row(self, question: str) -> list[int]:
+        """The few sections with a table of which a question has the whole label of a row."""
+        sentences = pattern("between_sentences").split(question)
+        asked = [{*self.words(one)} for one in sentences if pattern("question").search(one)]
+        named = [
+            at
+            for at, rows in enumerate(self._rows)
+            if any(sum(map(str.isalpha, row)) > 1 and row <= one for row in rows for one in asked)
+        ]
+        return named if len(named) < MOST else []
 
     def about(self, text: str, log: str = "") -> list[int]:
         """The few sections whose titles name an error code of a text or log, else whose texts do,

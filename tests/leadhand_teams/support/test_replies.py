@@ -343,3 +343,10 @@ def test_a_table_is_shown_whole_as_other_words_may_ask_for_its_rows(tmp_path: Pa
     )
     assert "| Openings a minute | 20 |" in found.reply
     assert "| Names stored offline | 900 |" in found.reply
+
+
+def test_the_table_that_has_the_label_of_a_row_wins(tmp_path: Path) -> None:
+    asked = "What is the largest size of an uploaded photo at the gate?"
+    _, found = run(asked, tmp_path, **{"limits.md": LIMITS})
+    assert "This is described in “Limits of the hub”, below." in found.reply
+    assert "| Size of an uploaded photo | 2 MB |" in found.reply
