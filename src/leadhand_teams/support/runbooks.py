@@ -32,6 +32,10 @@ class Branch(_Yaml):
     """What it is called to the customer; by default its words."""
     then: str
 
+    @property
+    def is_yes_or_no(self) -> bool:
+        return bool(self.words) and {one.casefold() for one in self.words} <= {"yes", "no"}
+
 
 class RunbookNode(_Yaml):
     cause: str = ""
@@ -98,15 +102,23 @@ class Symptoms:
                 if state and asked & clause and (is_state := clause & {"on", "off"}):
                     return "yes" if state <= is_state else "no"
                 named = len(asked & clause)
-                if named and named + ("it" in clause) > max(1, len(asked) / 2):
+                least = min(len(asked), max(2, len(asked) // 2 + 1))
+                if named and named + ("it" in clause) >= least:
                     return "no" if "not" in clause else "yes"
         return ""
 
     def fit(self, branch: "Branch", question: str) -> int:
         """How many words of a branch it has, most of all of the phrases; 0: it is not taken."""
-        if {one.casefold() for one in branch.words} <= {"yes", "no"}:
+        if branch.is_yes_or_no:
             return self.says(question) in {one.casefold() for one in branch.words}
-        return max((len(one.split()) for one in branch.words if self.names(one)), default=0)
+        named = [one for one in branch.words if self.names(one) and not self._denies(one)]
+        return max((len(one.split()) for one in named), default=0)
+
+    def _denies(self, phrase: str) -> bool:
+        """Whether it says that the last word of a phrase is not so, as in "the lamp is not red"."""
+        *others, last = _stems(phrase) or [phrase]
+        denied = compiled(rf"(?<!\S)not (?:\S+ )?{re.escape(last)}(?!\S)")
+        return "not" not in others and any(denied.search(" ".join(one)) for one in self._sentences)
 
     def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
         """The runbook of which most words fit, those of phrases one by one; `None`: none does.
@@ -144,6 +156,10 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         node = runbook.nodes[name]
         way.append(node)
         fits = {one.then: symptoms.fit(one, node.ask) for one in node.choices if one.words}
+        if not any(fits.values()):
+            kinds = [one for one in node.choices if one.words and not one.is_yes_or_no]
+            told = [one.then for one in kinds if _told(runbook, one.then, symptoms)]
+            fits |= dict.fromkeys(told, 1) if len(told) == 1 else {}
         name = max(fits, key=lambda one: fits[one], default=None)
         if name is None or not fits[name]:
             name = next((one.then for one in node.choices if not one.words), None)
@@ -170,6 +186,19 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         question=last.ask,
         branches=tuple(_branch(one, runbook.nodes[one.then]) for one in last.choices),
     )
+
+
+def _told(runbook: Runbook, name: str, symptoms: Symptoms) -> bool:
+    """Whether the symptoms decide a question of this node or below it."""
+    found: set[str] = set()
+    left = [name]
+    while left:
+        node = runbook.nodes[name := left.pop()]
+        if any(symptoms.fit(one, node.ask) for one in node.choices if one.words):
+            return True
+        found.add(name)
+        left += [one.then for one in node.choices if one.then not in found]
+    return False
 
 
 def _linked(text: str, ref: str) -> Iterator[str]:

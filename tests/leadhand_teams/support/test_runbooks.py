@@ -141,6 +141,50 @@ def test_a_runbook_fits_by_its_matter_and_the_phrase_of_a_branch_where_none_fits
     assert Symptoms("We bought a book and 3 pages were lost.").best([book]) is None
 
 
+DELIVERIES = """
+# Deliveries do not arrive
+When: deliveries do not arrive
+
+- What does the journal show?
+  - Nothing (journal is empty)
+    - Is the hook paused?
+      - Yes: Resume it.
+      - No: Do you use a proxy?
+        - Yes: Allow our addresses.
+        - No: Call the desk.
+  - A status
+    - Which one?
+      - 401: Renew the secret.
+      - 410: Make the hook anew.
+  - Timeouts (timed out): Answer within 5 seconds.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "question"),
+    [
+        ("Deliveries do not arrive, we see 410.", ("Make the hook anew.",), ""),
+        ("Deliveries do not arrive, without a proxy.", (), "Is the hook paused?"),
+        (
+            "Deliveries do not arrive. The hook is not paused, we use a proxy.",
+            ("Allow our addresses.",),
+            "",
+        ),
+        (
+            "Deliveries do not arrive, the journal is not empty.",
+            (),
+            "What does the journal show?",
+        ),
+    ],
+)
+def test_what_a_request_tells_answers_questions_above_and_nothing_that_it_denies(
+    text: str, steps: tuple[str, ...], question: str
+) -> None:
+    (book,) = runbooks_of(DELIVERIES, "hooks.md")
+    way = walk(book, Symptoms(text))
+    assert (way.steps, way.question) == (steps, question)
+
+
 CHECKS = """
 # Runbook: the gate shows as offline
 
