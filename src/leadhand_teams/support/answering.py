@@ -85,6 +85,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps.append(DATA["strange"])
     elif documented.open:
         gaps += [f"the documents do not answer this: {one}" for one in documented.open]
+    elif diagnosis.asking and not (output.answered or diagnosis.steps):
+        gaps.append(f"what helps depends on the customer's answer: {diagnosis.asking.question}")
     elif not output.answered and not (escalated or diagnosis.ways):
         near = [one.section.title for one in documented.findings]
         gaps += [f"“{one}” may answer this, but need not" for one in near]
@@ -126,7 +128,8 @@ def _ticket(
     if solved and not (diagnosis.person or documented.open) and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
-    made = ticket(brief, library, tried=tried, why=diagnosis.person)
+    why = diagnosis.person or (DATA["why"]["open"] if documented.open else "")
+    made = ticket(brief, library, tried=tried, why=why)
     urgent = any(one.severity == "urgent" for one in diagnosis.ways)
     return made.model_copy(update={"severity": "urgent"}) if urgent else made
 

@@ -62,6 +62,17 @@ def test_a_step_that_finds_out_what_the_request_says_is_left_out(tmp_path: Path)
     assert found.answered
 
 
+def test_a_reply_that_only_asks_is_not_complete(tmp_path: Path) -> None:
+    asking = FILES["gates.yaml"].replace(
+        "    do: [Unplug the gate., Look at the lamp of the gate.]\n", ""
+    )
+    answer, found = run("The gate stays closed", tmp_path, **{"gates.yaml": asking})
+    assert "What helps depends on the answer to one question" in found.reply
+    assert answer.status == "partial"
+    (gap,) = answer.gaps
+    assert gap.why == "what helps depends on the customer's answer: What colour is the lamp?"
+
+
 def test_advice_for_any_product_gives_way_to_the_documents(tmp_path: Path) -> None:
     _, found = run("Our script gets HTTP 429 with LIMIT-9. What is wrong?", tmp_path)
     assert "60 calls a minute for each badge" in found.reply
@@ -189,6 +200,7 @@ def test_a_question_beside_others_that_nothing_answers_is_named_and_goes_to_a_pe
     assert "The likely cause: The hub is blocked." in found.reply
     assert f"Our documents do not answer this: “{asked}”" in found.reply
     assert found.ticket is not None
+    assert "do not answer one of the questions" in found.ticket.why_a_person
 
 
 def test_what_surrounds_a_letter_is_neither_matter_nor_evidence(tmp_path: Path) -> None:
