@@ -60,6 +60,10 @@ def _quantities(text: str) -> dict[str, set[float]]:
 
 def _judged(what: str, one: QuotableLine, two: QuotableLine, known: KnownLines) -> Disagreement:
     """The contradiction; settled if exactly one document says that it replaces or rules."""
+    for new, old in ((one, two), (two, one)):
+        by, why = known.replaced.get(old.file, ("", ""))
+        if by == new.file:
+            return Disagreement(what=what, one=new, other=old, settled=True, why=why)
     says = pattern("prevails").search
     claims = {s.file: s for s in reversed(known.sentences) if says(s.quote)}
     claim = claims.get(one.file) or claims.get(two.file)

@@ -135,13 +135,16 @@ def _part_answer(part: str, question: str, known: KnownLines, expert: Expert) ->
             lines = [o.sentence for o in found.near if o.sentence == one.one] + lines
     told = 1 if against and against[0].one is lines[0] else len(lines)
     text = quoted(lines[:told])
-    if forbids := forbidding(found, lines):
+    if forbids := forbidding(found, lines, known):
         if not is_beside(forbids, lines[0]):  # a ban and its exception are no contradiction
             ask = f"One sentence forbids it ({forbids.ref}), another one does not ({lines[0].ref}):"
             ask += " which of them is for your case?"
         lines, text = [forbids, *lines], f"{quoted([forbids])} {text}"
     more = [found.rival] if found.rival else []
-    return PartAnswer(text, [*lines, *more], ask, "", _read_as(found, known), against)
+    notes = _read_as(found, known)
+    if old := known.replaced.get(lines[0].file):
+        notes.append(f"Replaced: {lines[0].file}, by {old[0]}. {old[1]}")
+    return PartAnswer(text, [*lines, *more], ask, "", notes, against)
 
 
 def _read_as(found: FoundAnswer, known: KnownLines) -> list[str]:

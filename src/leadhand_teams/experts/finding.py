@@ -8,7 +8,7 @@ question asks for: an amount, a time, a permission, steps.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
 from leadhand_teams.experts.asking import AskedWord, asked, codes_of, wanted
@@ -116,10 +116,12 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
     found = FoundAnswer(kind, asks, near, unknown, whole / (whole + lost))
-    return _judged(found, part, expert, coded) if near else found
+    return _judged(found, part, expert, coded, known.replaced) if near else found
 
 
-def _judged(found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int]) -> FoundAnswer:
+def _judged(
+    found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int], replaced: Container[str]
+) -> FoundAnswer:
     """How sure it is that the best passage answers."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
@@ -135,6 +137,7 @@ def _judged(found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int
         for one in found.near
         if one.score >= weight("rival") * first.score
         and one.sentence.file != first.sentence.file
+        and one.sentence.file not in replaced
         and shared_part(one.sentence.quote, first.sentence.quote) < _SAME
     )
     rival = next(rivals, None)

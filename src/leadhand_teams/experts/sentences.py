@@ -1,16 +1,18 @@
 """Splits what was read into sentences, list items and table rows, each with its place. Pure."""
 
+import datetime as dt
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain, islice
+from itertools import chain, islice, permutations
 from typing import Final, NamedTuple
 
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
 from leadhand_teams.experts.output import Citation
 from leadhand_teams.experts.words import pattern, stems_of, units, words
+from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 
@@ -72,15 +74,20 @@ class KnownLines:
     """Whether there are more sentences."""
 
     @cached_property
-    def tops(self) -> Mapping[str, frozenset[str]]:
-        """For each file what its name and first lines, but no sentences, have: what it is about."""
+    def heads(self) -> Mapping[str, str]:
+        """The name and first lines, but no sentences, of each file: what it is about."""
         found = {one.file: re.sub("[_.]", " ", one.file) for one in self.sentences}
         for text in self.reading.texts:
             lines = text.text.split("\n", _TOP_LINES)[:_TOP_LINES]
             first = " ".join([text.title, *(line for line in lines if line[-1:] != ".")])
             if text.name in found and len(found[text.name]) <= len(text.name):
                 found[text.name] += f" {first[:_MOST_TOP]}"
-        return {file: units(said) for file, said in found.items()}
+        return found
+
+    @cached_property
+    def tops(self) -> Mapping[str, frozenset[str]]:
+        """For each file the stems of its head."""
+        return {file: units(said) for file, said in self.heads.items()}
 
     @cached_property
     def kinds(self) -> Mapping[str, DocumentKind]:
@@ -101,19 +108,33 @@ class KnownLines:
         return found
 
     @cached_property
-    def replaced(self) -> frozenset[str]:
-        """The files that another one says to replace as a whole, by what only they are about."""
-        claims = [
-            (o.file, m["what"]) for o in self.sentences if (m := pattern("replaces").match(o.quote))
-        ]
-        return frozenset(
-            file
-            for file, top in self.tops.items()
-            for by, what in claims
-            if file != by
-            and (says := units(what) & top) - self.tops[by]
-            and says & self.tops[by] - stems_of("noise")
-        )
+    def replaced(self) -> Mapping[str, tuple[str, str]]:
+        """The files that another one replaces as a whole: which one, and why."""
+        titles = {  # The first line alone may be the name of a company.
+            one.name: (units(pattern("dating").sub(" ", title)), self.kinds.get(one.name))
+            for one in self.reading.texts
+            if (title := _title(one)) and not pattern("of_a_time").search(title)
+        }
+        dates = {file: max(_dates(head), default=None) for file, head in self.heads.items()}
+        found: dict[str, tuple[str, str]] = {}
+        for one, other in permutations(titles, 2):
+            old, new = dates.get(one), dates.get(other)
+            if old and new and old < new and titles[one] == titles[other]:
+                said = (
+                    f"It is of {values.date_text(new)}, the other one of {values.date_text(old)}."
+                )
+                found[one] = other, said
+        for claim in self.sentences:
+            if match := pattern("replaces").match(claim.quote):
+                what, by = units(match["what"]), self.tops[claim.file]
+                for file, top in self.tops.items():
+                    is_named = what & top - by and what & top & by - stems_of("noise")
+                    is_edition = titles.get(file) == titles.get(claim.file, "")
+                    is_newer = found.get(claim.file, ("",))[0] != file
+                    if file != claim.file and is_newer and (is_named or is_edition):
+                        said = f"{claim.file} says so: “{claim.quote}” ({claim.ref})"
+                        found[file] = claim.file, said
+        return found
 
     @cached_property
     def stems(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
@@ -162,6 +183,12 @@ def library(reading: Reading) -> KnownLines:
     hostile = [one for one in kept if pattern("to_reader").search(one.quote)]
     calm = [one for one in kept if one not in hostile] if hostile else kept
     return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
+
+
+def _dates(head: str) -> list[dt.date]:
+    """The dates of a head, of months and years the first day."""
+    found = [one.value for one in values.dates(head)] or [o.start for o in values.periods(head)]
+    return found or [dt.date(int(year), 1, 1) for year in pattern("year").findall(head)]
 
 
 def _title(text: Text) -> str:

@@ -273,3 +273,32 @@ def test_a_code_chooses_the_expert_of_its_document_and_comes_first(
 
 def test_a_code_of_no_document_chooses_no_expert(folder: str) -> None:
     assert ran(folder, "Who won the G20 cup?").expert is None
+
+
+OLD, NEW = (
+    "# Handbook of the orchard\n\nEdition of {}\n\nPickers may take home {} kg of apples a week.\n"
+    "Ladders {}.\n".format(*said)
+    for said in (("March 2023", 5, "are checked daily"), ("May 2025", 8, "stand in the barn"))
+)
+
+
+@pytest.mark.parametrize("says", ["", "This handbook replaces all earlier editions.\n"])
+def test_the_newer_edition_holds_and_the_older_one_is_marked(tmp_path: Path, says: str) -> None:
+    (tmp_path / "a.md").write_text(OLD.replace("Edition of March 2023\n\n", "") if says else OLD)
+    (tmp_path / "b.md").write_text(NEW + says)
+    found = opinion_on("How many apples may pickers take home?", [str(tmp_path)], "legal")
+    assert found.answer.startswith("“Pickers may take home 8 kg")
+    assert [(one.settled, one.other.ref[:4]) for one in found.disagreements] == [(True, "a.md")]
+    assert found.ask is None
+    old = opinion_on("Are ladders checked daily?", [str(tmp_path)], "legal")
+    assert "Ladders are checked daily." in old.answer
+    assert old.notes[-1].startswith("Replaced: a.md, by b.md.")
+
+
+def test_accounts_of_two_years_do_not_replace_each_other(tmp_path: Path) -> None:
+    for year, rent in (2023, 700), (2024, 900):
+        text = f"# Annual report {year}\n\nThe orchard paid a rent of EUR {rent} in {year}.\n"
+        (tmp_path / f"report_{year}.md").write_text(text)
+    found = opinion_on("What rent did the orchard pay in 2023?", [str(tmp_path)], "financial")
+    assert "EUR 700" in found.answer
+    assert "Replaced" not in " ".join(found.notes)
