@@ -23,6 +23,13 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     opinions = {one.task.id: said for one in results if (said := _opinion(one))}
     experts = {task: one for task, one in opinions.items() if one.field is not None}
     found.opinions = sorted(experts.values(), key=lambda one: one.field != found.expert)
+    shown: set[str] = set()
+    for one in found.opinions:
+        if one.answered and one.answer in shown:  # the same words do not answer another part too
+            one.answered, one.citations = False, []
+            one.lack = f"no other passage answers “{one.question.strip(' ?')}”"
+            one.ask = f"N{one.lack[1:]}. Which document has it, or in what words?"
+        shown.add(one.answer)
     pairs = {(d.one.ref, d.other.ref): d for one in opinions.values() for d in one.disagreements}
     found.disagreements = [*pairs.values()]
     _add(found, results)

@@ -9,7 +9,7 @@ from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Batch, Plan, PlanRequest
 from leadhand.teams.loader import load
 from leadhand_teams.experts.answering import answer
-from leadhand_teams.experts.output import Answered
+from leadhand_teams.experts.output import Answered, Citation, ExpertOpinion
 from leadhand_teams.experts.planning import plan
 from leadhand_teams.experts.report import files
 from tests.leadhand_teams.experts.documents import write
@@ -94,6 +94,24 @@ def test_what_a_model_adds_is_kept_only_if_its_citation_holds(team: Team, tmp_pa
     assert [one.text for one in found.added] == ["At most 15 mg a day."]
     assert found.removed == 2
     assert "2 statements of a model left out" in written.answer
+
+
+def test_a_passage_of_the_first_expert_does_not_answer_the_second_part_too(team: Team) -> None:
+    made = planned(team, BOTH)
+    cited = Citation("a.md:1", "It is 1.")
+    results = list[TaskResult]()
+    for task in made.tasks[:2]:
+        opinion = ExpertOpinion.model_validate(
+            {"field": task.worker, "question": f"Part of {task.worker}?", "answered": True}
+        )
+        opinion.answer, opinion.citations = "“It is 1.” (a.md:1)", [cited]
+        result = Result(output=opinion.model_dump(mode="json"))
+        results.append(TaskResult(task, task.worker, "completed", result, None))
+    found = Answered.model_validate(answer(made, results).output)
+    assert not found.answered
+    assert found.answer.count("It is 1.") == 1
+    assert "Financial: no other passage answers “Part of financial”." in found.answer
+    assert "Part of financial" in str(found.question)
 
 
 def test_an_answer_stands_when_no_task_has_a_result(team: Team) -> None:
