@@ -195,7 +195,8 @@ class SectionIndex:
         """
         best = self._scores(question)
         parts = pattern("between_sentences").split(question)
-        alone = [one for one in parts if len(self.words(one)) > 1] if len(parts) == 2 else []
+        telling = parts if len(parts) == 2 else filter(pattern("question").search, parts)
+        alone = [one for one in telling if len(self.words(one)) > 1]
         for part in alone:  # Often only one of two sentences says what it is about.
             for at, score in self._scores(part).items():
                 best[at] = max(best.get(at, score), score)

@@ -362,3 +362,17 @@ def test_the_table_that_has_the_label_of_a_row_wins(tmp_path: Path) -> None:
     _, found = run(asked, tmp_path, **{"limits.md": LIMITS})
     assert "This is described in “Limits of the hub”, below." in found.reply
     assert "| Size of an uploaded photo | 2 MB |" in found.reply
+
+
+@pytest.mark.parametrize("more", ["", " Which colours do badges have?"])
+def test_the_story_around_a_question_does_not_hide_its_section(more: str, tmp_path: Path) -> None:
+    _, found = run(
+        "We moved to a new hall. Since then we upload photos of visitors by hand, and the gate "
+        f"shows the photo. The choir sings on Monday. How do I print a badge again?{more}",
+        tmp_path,
+        **{"limits.md": LIMITS},
+    )
+    assert found.answered
+    assert "“Print again”" in found.reply
+    assert ("Badges are green" in found.reply) is bool(more)
+    assert "Upload photos" not in found.reply
