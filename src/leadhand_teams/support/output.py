@@ -75,6 +75,8 @@ class Sign(Data):
     place: str = ""
     """Where in the customer's code or when, as the text has it."""
     times: int = 1
+    is_past: bool = False
+    """Whether a log has it no more since another error came."""
     meaning: str = ""
     kind: Literal["traceback", "log", "code"] = "code"
 

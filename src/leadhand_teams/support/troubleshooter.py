@@ -95,7 +95,7 @@ def concerned(request: str, evidence: Sequence[Sign]) -> list[Sign]:
         for one in evidence
         if one in own
         or codes.intersection(pattern("code").findall(one.text.casefold()))
-        or (not money and len(words.intersection(stems(one.text))) >= least)
+        or (not money and not one.is_past and len(words.intersection(stems(one.text))) >= least)
     ]
 
 
@@ -121,12 +121,12 @@ def _said(name: str, message: str | None) -> str:
 
 
 def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
-    """The error lines of a log, alike ones counted as one, the most frequent first."""
+    """The error lines of a log, alike ones counted as one, those that came last first."""
     alike: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
     lines = [*pattern("log_line").finditer(text)] or pattern("failed_line").finditer(text)
     for match in lines:
         alike[pattern("varying").sub("#", match[2])].append(match)
-    most = sorted(alike.values(), key=len, reverse=True)[:3]
+    newest = sorted(alike.values(), key=lambda one: one[-1].start(), reverse=True)[:3]
     return [
         Sign(
             kind="log",
@@ -134,8 +134,9 @@ def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
             place=(first[1] or "").strip("[]"),
             ref=ref(first.start()),
             times=1 + len(others),
+            is_past=[first, *others][-1].start() < newest[0][0].start(),
         )
-        for first, *others in most
+        for first, *others in newest
     ]
 
 

@@ -50,6 +50,16 @@ def test_a_code_in_an_attached_log_finds_its_runbook_and_its_section(tmp_path: P
     assert "can't reach the hub at port 8123" in found.reply
 
 
+def test_the_errors_that_came_last_in_a_log_are_the_present_cause(tmp_path: Path) -> None:
+    log = LOG + LOG.replace("08:00", "08:05") + "2026-11-01 09:30:00 ERROR LIMIT-9 too many calls\n"
+    _, found = run("The gate fails since we moved the router.", tmp_path, **{"gate.log": log})
+    assert [one.text for one in found.signs] == ["ERROR LIMIT-9 too many calls"]
+    assert "60 calls a minute" in found.reply
+    assert "Open port 8123" not in found.reply
+    _, found = run("The gate failed with GATE-3, why?", tmp_path, **{"gate.log": log})
+    assert "Open port 8123" in found.reply
+
+
 def test_a_step_that_finds_out_what_the_request_says_is_left_out(tmp_path: Path) -> None:
     _, found = run("The gate stays closed, its lamp is red", tmp_path)
     assert "Open port 8123" in found.reply
