@@ -5,14 +5,7 @@ from typing import Final, NamedTuple
 
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.sentences import KnownLines
-from leadhand_teams.experts.words import (
-    codes,
-    digits,
-    pattern,
-    patterns,
-    stems_of,
-    weight,
-)
+from leadhand_teams.experts.words import codes, digits, pattern, patterns, stems_of, weight
 from leadhand_teams.shared.everyday import alike, is_passing, phrases, subjects
 from leadhand_teams.shared.search import terms
 

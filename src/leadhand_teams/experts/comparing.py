@@ -21,10 +21,7 @@ def disagreements(found: FoundAnswer, known: KnownLines) -> Iterator[Disagreemen
             continue
         if what := _difference(found.kind, one.quote, two.quote):
             seen.add(two.file)
-            mine, theirs = (
-                pattern("special").search(one.quote),
-                pattern("special").search(two.quote),
-            )
+            mine, theirs = (pattern("special").search(of.quote) for of in (one, two))
             case = f"for “{theirs[0]}”, " if theirs and not mine else ""
             yield _judged(f"{case}{what}", one, two, known)
 

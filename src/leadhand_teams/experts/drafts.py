@@ -135,7 +135,7 @@ def _part_answer(part: str, question: str, known: KnownLines, expert: Expert) ->
             lines = [o.sentence for o in found.near if o.sentence == one.one] + lines
     told = 1 if against and against[0].one is lines[0] else len(lines)
     text = quoted(lines[:told])
-    if forbids := forbidding(found, lines, known):
+    if forbids := forbidding(found, lines):
         if not is_beside(forbids, lines[0]):  # a ban and its exception are no contradiction
             ask = f"One sentence forbids it ({forbids.ref}), another one does not ({lines[0].ref}):"
             ask += " which of them is for your case?"

@@ -8,7 +8,7 @@ question asks for: an amount, a time, a permission, steps.
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
 from leadhand_teams.experts.asking import AskedWord, asked, codes_of, wanted
@@ -46,6 +46,8 @@ class FoundLine(NamedTuple):
     share: float
     """Of the question's words that are in the documents, weighed by their rarity; 0 to 1."""
     places: Mapping[AskedWord, FoundPlace]
+    is_replaced: bool
+    """Whether another document replaces its own one."""
 
 
 class FoundAnswer(NamedTuple):
@@ -106,7 +108,8 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
         score = sum(rare[one] * place.counts for one, place in places.items())
         score *= (weight("share") + share) * _for_case(kind, question, number, known)
         score *= weight("unnamed") if names and not names & places.keys() else 1.0
-        near.append(FoundLine(sentence, number, score, share, places))
+        is_replaced = sentence.file in known.replaced
+        near.append(FoundLine(sentence, number, score, share, places, is_replaced))
     others = {
         file for file, kind in known.kinds.items() if expert and kind.field not in (expert, None)
     }
@@ -116,12 +119,10 @@ def find(part: str, question: str, known: KnownLines, expert: Expert | None) -> 
     unknown = [one for one in asks if one.is_subject and not here[one]]
     lost = sum(one.weight for one in unknown) * math.log(2 * count + 2)
     found = FoundAnswer(kind, asks, near, unknown, whole / (whole + lost))
-    return _judged(found, part, expert, coded, known.replaced) if near else found
+    return _judged(found, part, expert, coded) if near else found
 
 
-def _judged(
-    found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int], replaced: Container[str]
-) -> FoundAnswer:
+def _judged(found: FoundAnswer, part: str, expert: Expert | None, coded: Set[int]) -> FoundAnswer:
     """How sure it is that the best passage answers."""
     first = found.near[0]
     is_fit = fits(found.kind, first.sentence)
@@ -136,8 +137,8 @@ def _judged(
         one.sentence
         for one in found.near
         if one.score >= weight("rival") * first.score
+        and not one.is_replaced
         and one.sentence.file != first.sentence.file
-        and one.sentence.file not in replaced
         and shared_part(one.sentence.quote, first.sentence.quote) < _SAME
     )
     rival = next(rivals, None)

@@ -105,18 +105,14 @@ def named(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:4])
 
 
-def forbidding(
-    found: FoundAnswer, lines: Sequence[QuotableLine], known: KnownLines
-) -> QuotableLine | None:
+def forbidding(found: FoundAnswer, lines: Sequence[QuotableLine]) -> QuotableLine | None:
     """A sentence that forbids, by itself or its heading, what the best passage does not."""
     if found.kind != "permission" or any(_forbids(one) for one in lines):
         return None
     exact = {one for one, place in found.near[0].places.items() if place.is_exact}
     for one in found.near[1:]:
         also = {word for word in exact & one.places.keys() if one.places[word].is_exact}
-        if one.sentence.file in known.replaced:
-            continue
-        is_near = one.score >= weight("forbids") * found.near[0].score
+        is_near = not one.is_replaced and one.score >= weight("forbids") * found.near[0].score
         if is_near and len(also) > 1 and 2 * len(also) > len(exact) and _forbids(one.sentence):
             return one.sentence
     return None

@@ -74,20 +74,15 @@ class KnownLines:
     """Whether there are more sentences."""
 
     @cached_property
-    def heads(self) -> Mapping[str, str]:
-        """The name and first lines, but no sentences, of each file: what it is about."""
+    def tops(self) -> Mapping[str, frozenset[str]]:
+        """For each file what its name and first lines, but no sentences, have: what it is about."""
         found = {one.file: re.sub("[_.]", " ", one.file) for one in self.sentences}
         for text in self.reading.texts:
             lines = text.text.split("\n", _TOP_LINES)[:_TOP_LINES]
             first = " ".join([text.title, *(line for line in lines if line[-1:] != ".")])
             if text.name in found and len(found[text.name]) <= len(text.name):
                 found[text.name] += f" {first[:_MOST_TOP]}"
-        return found
-
-    @cached_property
-    def tops(self) -> Mapping[str, frozenset[str]]:
-        """For each file the stems of its head."""
-        return {file: units(said) for file, said in self.heads.items()}
+        return {file: units(said) for file, said in found.items()}
 
     @cached_property
     def kinds(self) -> Mapping[str, DocumentKind]:
@@ -115,15 +110,14 @@ class KnownLines:
             for one in self.reading.texts
             if (title := _title(one)) and not pattern("of_a_time").search(title)
         }
-        dates = {file: max(_dates(head), default=None) for file, head in self.heads.items()}
+        dates = {
+            one.name: _date(f"{one.name} {one.text[:_MOST_TOP]}") for one in self.reading.texts
+        }
         found: dict[str, tuple[str, str]] = {}
         for one, other in permutations(titles, 2):
             old, new = dates.get(one), dates.get(other)
             if old and new and old < new and titles[one] == titles[other]:
-                said = (
-                    f"It is of {values.date_text(new)}, the other one of {values.date_text(old)}."
-                )
-                found[one] = other, said
+                found[one] = other, f"It is of {old}, the other one of {new}."
         for claim in self.sentences:
             if match := pattern("replaces").match(claim.quote):
                 what, by = units(match["what"]), self.tops[claim.file]
@@ -132,8 +126,7 @@ class KnownLines:
                     is_edition = titles.get(file) == titles.get(claim.file, "")
                     is_newer = found.get(claim.file, ("",))[0] != file
                     if file != claim.file and is_newer and (is_named or is_edition):
-                        said = f"{claim.file} says so: “{claim.quote}” ({claim.ref})"
-                        found[file] = claim.file, said
+                        found[file] = claim.file, f"It says: “{claim.quote}” ({claim.ref})"
         return found
 
     @cached_property
@@ -185,10 +178,11 @@ def library(reading: Reading) -> KnownLines:
     return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
 
-def _dates(head: str) -> list[dt.date]:
-    """The dates of a head, of months and years the first day."""
+def _date(head: str) -> dt.date | None:
+    """The last date of a head, of months and years the first day."""
     found = [one.value for one in values.dates(head)] or [o.start for o in values.periods(head)]
-    return found or [dt.date(int(year), 1, 1) for year in pattern("year").findall(head)]
+    years = (dt.date(int(year), 1, 1) for year in pattern("year").findall(head))
+    return max(found or years, default=None)
 
 
 def _title(text: Text) -> str:
