@@ -176,6 +176,8 @@ def _second(
         if asked.name and len(first.subjects) == 1 and asked.name.role in ("group", "key"):
             ask.named.append(has_value(asked.name, list(first.subjects)))
         ask.joins += [one for one in asked.joins if one not in ask.joins]
+    if asks(question, "share") and ask.measure is None and not ask.is_of_rows:
+        ask.measure, ask.function = asked.measure, asked.function
     ask.when = ask.when or asked.when
     ask.intent = intent_of(question, ask)
     return compute(ask, question, given.reading)

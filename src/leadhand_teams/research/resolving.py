@@ -65,7 +65,7 @@ class _Resolver:
         # Months as words, beside the dates that they are, name no values.
         named = [one for one in self.fields if not (own and one.is_of_periods)]
         names = {text for one in named for text in (one.name, *one.column.texts)}
-        question, read_as = in_years(question, years)
+        question, read_as = in_years(question, years, now=all(one.is_of_years for one in own))
         self.spans, text = spans(question, names, years)
         self.ask.unknown += [one[0] for one in compiled("<coming>").finditer(question)]
         self.question = self._without_bounds(text)
@@ -90,6 +90,9 @@ class _Resolver:
             ask.is_lowest = asks(self.question, "falling") != is_least
         if not fits(ask, self.question, self.words):
             ask.intent = None
+        is_listed = ask.intent is not None and ask.intent.gives != "number"
+        if is_listed and ask.group is None and ask.name and ask.measure and ask.view.texts[1:]:
+            ask.doubts.append(f"No column was named; each {ask.name.name} was taken.")
         used = [ask.group, *(one.field for one in ask.named)]
         used += [ask.date] if ask.when or ask.compared else []
         used += [ask.cell] if ask.intent and ask.intent.name == "cell" else []

@@ -76,8 +76,11 @@ class Field:
     @property
     def is_time(self) -> bool:
         """Whether its dates say when a row was: years of another name, as `Drink by`, do not."""
-        years = {one.kind for one in self.column.cells if isinstance(one, Period)} == {"year"}
-        return not years or asks(_spaced(self.name), "times")
+        return not self.is_of_years or asks(_spaced(self.name), "times")
+
+    @property
+    def is_of_years(self) -> bool:
+        return {one.kind for one in self.column.cells if isinstance(one, Period)} == {"year"}
 
     @cached_property
     def is_of_periods(self) -> bool:
@@ -167,7 +170,7 @@ class View:
         unique = [
             one
             for one in [*named, *texts]
-            if one.column.kind == "text" and len(set(one.column.texts)) == len(self.source)
+            if one.column.kind == "text" and len(set(one.column.texts)) == self.size
         ]
         return next(chain(unique, named), None)
 
@@ -208,6 +211,7 @@ def views(tables: Sequence[DataTable]) -> list[View]:
     made: list[View] = []
     names: list[str] = []
     for given in _stacked(tables):
+        given = _without_sums(given)
         table = _dated(_long(given))
         made.append(View(_sql_name(table, names), table, len(given)))
         made[-1].fields.extend(Field(made[-1], c, _role(c, table)) for c in table.columns)
@@ -268,6 +272,20 @@ def join(left: View, right: View) -> Join | None:
             if overlap >= (0.6 if is_named else 0.9) and overlap > best:
                 best, found = overlap, Join(many, one)
     return found
+
+
+def _without_sums(table: DataTable) -> DataTable:
+    """`table` without its last row, if the figures of this are the sums of all others."""
+    figures = [one.numbers for one in table.columns if _role(one, table) == "measure"]
+    rests = [sum(filter(None, numbers[:-1])) for numbers in figures]
+    are_sums = [n[-1] and abs(n[-1] - rest) < 0.01 for n, rest in zip(figures, rests, strict=True)]
+    if len(table) < 4 or not are_sums or not all(are_sums):
+        return table
+    columns = (replace(one, cells=one.cells[:-1], texts=one.texts[:-1]) for one in table.columns)
+    note = f"The last row, “{table.columns[0].texts[-1]}”, has the sums of the others; not counted."
+    return replace(
+        table, columns=tuple(columns), lines=table.lines[:-1], notes=(*table.notes, note)
+    )
 
 
 def _role(column: DataColumn, table: DataTable) -> Role:

@@ -11,7 +11,6 @@ from leadhand_teams.research.schema import Field
 from leadhand_teams.research.times import NamedTime, condition, ends, year_of
 from leadhand_teams.research.words import Word, stems_of
 from leadhand_teams.shared import values
-from leadhand_teams.shared.values import Period
 
 
 def read_times(
@@ -31,7 +30,7 @@ def read_times(
         ask.unknown += [one.label for one in named if one.label not in titles]
         return ()
     days = [day for day in ask.date.column.dates if day]
-    if {cell.kind for cell in ask.date.column.cells if isinstance(cell, Period)} == {"year"}:
+    if ask.date.is_of_years:
         ask.unknown += [one.label for one in named if one.is_within_year]
     ask.is_outside = not all(any(map(one.holds, days)) for one in named)
     ask.explained += bool(named)
@@ -78,8 +77,15 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
     is_listed = not asks(question, "who") or ask.group is ask.view.label
     found = (ask.cell, ask.group if is_listed else None)[:: 1 if is_who else -1]
     ask.cell = next((one for one in found if one and one not in named), None)
-    ask.split = ask.split and ask.group not in named
     is_growth = asks(question, "growth") and asked != "count_of"
+    is_ranked = asks(question, "extreme", "ranking")
+    if ask.group is None and is_ranked and ask.cell and ask.cell.role == "group":
+        ask.group = ask.cell
+    is_wide = ask.view.size < len(ask.view.source)
+    if ask.group is None and is_wide and is_ranked and ask.view.label not in named:
+        ask.group = ask.view.label
+        ask.explained += is_growth  # "what went up most" names no more
+    ask.split = ask.split and ask.group not in named
     if is_growth and not ask.compared and ask.date and ask.date.is_series:
         found_ends = ends(ask.date.column.dates, years=not ask.when)
         ask.compared = (found_ends[0], found_ends[-1]) if found_ends else None
@@ -109,6 +115,12 @@ def settle(ask: Ask, question: str, words: Sequence[Word]) -> None:
 def fits(ask: Ask, question: str, words: Sequence[Word]) -> bool:
     """Whether the figure is of the kind that is asked for: rows are no money, and no growth."""
     if ask.intent is None:
+        return False
+    if (
+        ask.intent.name == "growth"
+        and not ask.group
+        and asks(question, "most|least|fastest|slowest")
+    ):
         return False
     is_dimension = asks(question, "dimensional", "<dimensions>|slowest|fastest")
     if is_dimension and ask.intent.name != "growth" and not ask.fit:
@@ -180,7 +192,10 @@ def _default_measure(ask: Ask, question: str, asked: str | None, words: Sequence
         return
     is_ranked = ask.group or ask.cell is ask.view.label or ask.is_of_rows
     is_extreme = is_ranked and asks(question, "extreme") and not is_most
-    is_only = len(found) == 1 and money in ([], found) and (asked or is_most)
+    is_whole = asks(question, "share") and asks(question, "whole") and not ask.is_of_rows
+    is_read = ask.view.size < len(ask.view.source) and ask.named  # the figures of years
+    is_only = len(found) == 1 and money in ([], found)
+    is_only = is_only and bool(asked or is_most or is_whole or is_read)
     if (is_growth or is_extreme or (is_paid and asked) or is_only) and (money or found):
         ask.measure = (money or found)[0]
         ask.is_guessed = not is_only

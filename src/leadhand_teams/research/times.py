@@ -79,12 +79,15 @@ def spans(question: str, names: Container[str], years: set[int]) -> tuple[list[N
     return sorted(found, key=lambda one: one.first), masked
 
 
-def in_years(question: str, years: Set[int]) -> tuple[str, dict[str, str]]:
+def in_years(question: str, years: Set[int], *, now: bool) -> tuple[str, dict[str, str]]:
     """A question with years for `this year` and `last season`, and as what these were read.
 
     This year is the one that the question names, else the newest of `years`. Without this year no
-    other is known: the newest may be the last one.
+    other is known: the newest may be the last one. With `now`, that word is the newest year too.
     """
+    if now and years and (found := compiled("<now>").search(question)):
+        year = str(max(years))
+        return f"{question[: found.start()]}in {year}{question[found.end() :]}", {found[0]: year}
     named = {one.start.year for one in values.periods(question)}
     found = [*compiled("<this_year>").finditer(question)]
     read: dict[str, str] = {}
