@@ -23,8 +23,6 @@ from leadhand_teams.support.words import DATA, carrying, meanings, pattern, stem
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters beside its tables is shown whole."""
-_FEW_ROWS: Final = 4
-"""So many rows of a table are shown, whichever were asked for."""
 _AHEAD, _BESIDE, _RELATED = 1.4, 0.75, 2.8
 """How far ahead of the next a section may be of help, how near the next is shown too, and what a
 section must score on what another says has to be done."""
@@ -170,8 +168,7 @@ def part_of(text: str, words: set[str], codes: Collection[str] = ()) -> str:
     def rows_asked(table: re.Match[str]) -> str:
         rows = table["rows"].splitlines(keepends=True)
         asked = [one for one in rows if not codes_in(one).isdisjoint(codes)]
-        is_part = len(rows) > _FEW_ROWS and 0 < len(asked) <= len(rows) / 2
-        return table["head"] + "".join(asked if is_part else rows)
+        return table["head"] + "".join(asked or rows)
 
     text = pattern("table").sub(rows_asked, text)
     if len(pattern("table").sub("", text)) <= _WHOLE:
