@@ -1,5 +1,6 @@
 """Puts what the tables and the texts answer together: the answer first, or what is missing."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResul
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
 from leadhand_teams.research.finding import asks_why, material, parts_of
-from leadhand_teams.research.grammar import asks
+from leadhand_teams.research.grammar import asks, compiled
 from leadhand_teams.research.output import CitedWords, ResearchAnswer, ResearchFinding
+from leadhand_teams.research.queries import WANTED
 from leadhand_teams.research.report import report
+from leadhand_teams.research.times import spans
 from leadhand_teams.shared import values
 from leadhand_teams.shared.statements import Added, check
 
@@ -64,12 +67,22 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> ResearchAnswer:
     """One answer of both findings."""
     made = _first(question, tables, texts)
+    why = compiled("<why>").search(question)
     second = parts_of(question)[1]
-    if not second or asks_why(question):
+    if why and made.answered:
+        missing = _unanswered(question[: why.start()], tables, texts)
+        left = f" Not answered: “{missing}”." if missing else ""
+        return made.model_copy(
+            update={
+                "answer": made.answer + left,
+                "not_answered": (missing,) if missing else made.not_answered,
+            }
+        )
+    if not second or why:
         return made
     more = _first(second, tables.second or ResearchFinding(), texts.second or ResearchFinding())
     if not (made.answered and more.answered):
-        left = f" Not answered: “{second}”; ask it alone." if made.answered else ""
+        left = f" Not answered: “{second}”; ask it alone."
         return made.model_copy(update={"answer": made.answer + left, "not_answered": (second,)})
     changes = {
         "answer": f"{made.answer} {more.answer}",
@@ -78,6 +91,14 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
         "sql": "; ".join(filter(None, (made.sql, more.sql))) or None,
     }
     return made.model_copy(update=changes)
+
+
+def _unanswered(first: str, tables: ResearchFinding, texts: ResearchFinding) -> str:
+    """The question before that for a reason, if only the reason was found."""
+    wanted = next((one for one in WANTED if one.words and asks(first, one.words)), None)
+    has_time = asks(first, "when") and spans(texts.sentence, (), set())[0]
+    is_open = wanted and not tables.sentence and not has_time and not wanted.parts(texts.sentence)
+    return re.sub(r"[\s,?!]+(?:and\s*)?$", "", first) if is_open else ""
 
 
 def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> ResearchAnswer:
@@ -94,7 +115,9 @@ def _first(question: str, tables: ResearchFinding, texts: ResearchFinding) -> Re
     sentence, doubts, citations = first.sentence, first.doubts, first.citations
     has_reason = tables.sentence and texts.sentence and asks_why(question)
     if has_reason:
-        sentence = f"{sentence} {texts.sentence}"
+        is_near = any("that it is the reason" in one for one in texts.doubts)
+        nearest = "No reason is stated; nearest is: " if is_near else ""
+        sentence = f"{sentence} {nearest}{texts.sentence}"
         citations += texts.citations
         doubts += texts.doubts
     elif tables.sentence and asks_why(question):

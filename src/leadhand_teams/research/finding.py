@@ -11,6 +11,7 @@ from leadhand_teams.research.grammar import asks, compiled, intent_of
 from leadhand_teams.research.output import ResearchFinding
 from leadhand_teams.research.resolving import resolve
 from leadhand_teams.research.schema import views
+from leadhand_teams.research.settling import fits
 from leadhand_teams.research.texts import TextLibrary
 from leadhand_teams.research.times import spans
 from leadhand_teams.research.words import alike, naming, plain, translated, words_of
@@ -170,6 +171,8 @@ def _second(
     found = [one for one in resolve(question, given.tables) if one.view is asked.view]
     if not found or found[0].unknown or found[0].missing:
         return NOTHING
+    if found[0].unused and not asks(question, "where"):
+        return NOTHING
     ask = found[0]
     if not ask.named:
         ask.named += asked.named
@@ -180,6 +183,8 @@ def _second(
         ask.measure, ask.function = asked.measure, asked.function
     ask.when = ask.when or asked.when
     ask.intent = intent_of(question, ask)
+    if not fits(ask, question, words_of(question)):
+        return NOTHING
     return compute(ask, question, given.reading)
 
 

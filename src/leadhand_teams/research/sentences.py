@@ -16,8 +16,10 @@ _BREAK: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"#.*|\d+(?:\.\d+)*[.)]?\s+\w[\w ]{0,40}\.?|[^a-zäöü]{4,80}")
 """Marked, numbered: `3. Deposit.`, or in capitals."""
-_TITLE: Final = re.compile(r"(?:#.*|[A-ZÄÖÜ][^\n.!?,;:|]{2,50})(?=\n\s*(?:[\"“(]?[A-ZÄÖÜÉ\d]|#))")
-"""A line above a paragraph: marked, or short and without a full stop."""
+_TITLE: Final = re.compile(
+    r"(?:#.*|(?![^\n]*\s\d+ ?[a-z€£$%])[A-ZÄÖÜ][^\n.!?,;:|]{2,50})(?=\n\s*(?:[\"“(]?[A-ZÄÖÜÉ\d]|#))"
+)
+"""A line above a paragraph: marked, or short, without a full stop and a figure: `40 euros`."""
 _SHORT_FORM: Final = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Art|Sec|approx|e\.g|i\.e|etc|vs|Inc|Ltd|Co|[A-Z]|\d{1,2}))\.$"
 )

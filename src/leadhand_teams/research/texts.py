@@ -32,6 +32,8 @@ from leadhand_teams.shared.reading import Text
 MAX_SENTENCES: Final = 50_000
 _ENOUGH: Final = 0.55
 """The part of a question's words, by rarity, that a sentence and its surroundings must have."""
+_MOST: Final = 12
+"""Differences that are shown."""
 _LINK: Final = re.compile(r"(?:\s*\b(?:of|for|in|the|a|an|at)\b|\s*[’']s)*\s*")
 
 
@@ -184,7 +186,7 @@ class TextLibrary:
                 fitting = [one for one in found if one.weight >= 0.5 and one.has][:4]
                 row = sorted((one.sentence for one in fitting), key=self.sentences.index)
                 rows += [row] if row not in rows else []
-        shown = list(chain.from_iterable(rows))
+        shown = list(chain.from_iterable(rows[:_MOST]))
         unheard = [word for word in topic if word not in known]
         is_topic = not topic or any(word.stem not in stems_of("times") for word in known)
         if len(shown) < 2 or not is_topic or any(word.is_name for word in unheard):
@@ -192,12 +194,14 @@ class TextLibrary:
         lines = "; ".join(f"{one.source.name}: “{one.text}”" for one in shown)
         doubts = [f"“{word}” is read as “{other}”." for word, other in read_as.items()]
         doubts += [f"The texts do not have the word “{word.text}”." for word in unheard]
+        if rows[_MOST:]:
+            doubts.append(f"{len(rows) - _MOST} more that differ are not shown.")
         said = frozenset[str]().union(*(one.stems for one in shown))
         apart = [w.text for w in known if self._family(w.stem).isdisjoint(said)]
         doubts += [f"The sentences do not say “{word}”." for word in apart]
         made = _quoting(lines, lines, shown, doubts)
         names = list(dict.fromkeys(one.source.name for one in shown))
-        cells = [{one.source.name: one.text for one in row} for row in rows]
+        cells = [{one.source.name: one.text for one in row} for row in rows[:_MOST]]
         table = tuple(tuple(cell.get(name, "") for name in names) for cell in cells)
         figures = FigureTable(columns=tuple(names), rows=table)
         return made.model_copy(update={"kind": "answer", "figures": figures})
@@ -216,7 +220,7 @@ class TextLibrary:
             is_pair = likest is not None and _likeness(one, likest) >= 0.3
             rows.append([one, likest] if likest and is_pair else [one])
             right = [other for other in right if not is_pair or other is not likest]
-        return [*rows, *([one] for one in right)][:8]
+        return [*rows, *([one] for one in right)]
 
     def _best_of_each(self, query: TextQuery, texts: Sequence[Text]) -> list[_Match]:
         """The best sentence of each text, the best first."""
