@@ -79,9 +79,8 @@ def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> N
     assert first["status"] == "running"
     desk.gate.open()
     desk.client("ann").get(first["links"]["events"])
-    complete = {**first, "status": "complete"}  # once the run is released, after its last event
     again = partial(desk.client("ann").post, RUNS, json=given, headers=key)
-    wait_until(lambda: again().json() == complete)
+    wait_until(lambda: again().json() == {**first, "status": "complete"})  # once it is released
 
 
 def test_a_key_is_about_what_the_client_sends_with_its_files_and_not_about_who_it_is_now(
