@@ -21,6 +21,9 @@ _FIRST: Final = re.compile(r"(?:^|[a-z]{4}\.|[?!:])[\s\"“(]*$")
 _ASKED: Final = re.compile(
     r"(?:^|[:.,;] )(?:and )?(?:how|what|which|who|whom|whose|when|where|why)\b[^?]*", re.IGNORECASE
 )
+_GOES_ON: Final = re.compile(r",?\s+(?!(?:over|of|in|on|at|for|to)\b)\w")
+"""After a verb; not so `left over`, and `how many are left`."""
+_ENDS: Final = re.compile(r"[?.!,;]|$|\s+(?:in|for|of|on|at|by|and)\b")
 _VERB: Final = re.compile(
     r"\b(?:do|does|did|can|could|will|would|shall|should|must|may|might)(?:n['’]t| not)?"
     r"(?: (?:we|you|they|i|it|he|she|people)| (?:the|an?|our|my|your|their|this) (?:\w+ ){1,2}?)"
@@ -56,6 +59,9 @@ class Word:
     is_verb: bool = False
     """Whether it stands where a verb does."""
 
+    is_noun: bool = False
+    """Whether it ends what an article begins: `of the lift in May`."""
+
     @property
     def is_light(self) -> bool:
         """Whether it is a verb that says little: `have`, `do`."""
@@ -65,7 +71,7 @@ class Word:
     def is_doing(self) -> bool:
         """Whether it looks like a form of a verb, which seldom names a thing."""
         if self.is_verb or _bare(self.text) in _verbs("more_verbs"):
-            return not self.is_name
+            return not (self.is_name or self.is_noun)
         low = self.text.lower()
         is_form = re.search(r"(ed|ing|ly)$", low) or not (low.endswith("s") or _lemma(low) == low)
         return bool(is_form) and not self.is_name
@@ -88,7 +94,12 @@ def words_of(text: str) -> list[Word]:
         is_capital = word[0].isupper() and word != "I" and not _FIRST.search(text[:at])
         is_name = is_capital or any(map(str.isdigit, word))
         is_aside = not start <= at < end
-        found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside, at in verbs))
+        before = found[-1].text.lower() if found else ""
+        is_everyday = word.lower() in listed("everyday") and before not in listed("before_nouns")
+        is_verb = at in verbs or bool(is_everyday and _GOES_ON.match(text, match.end()))
+        found.append(Word(word, stem(word), at, at + len(word), is_name, is_aside, is_verb))
+        if before in ("the", "a", "an", "our") and _ENDS.match(text, match.end()):
+            found[-1] = replace(found[-1], is_noun=True)
         if found[-1].is_light and found[1:] and found[-2].is_verb:
             found[-2] = replace(found[-2], is_verb=False)  # "did the new pump cost"
     return found
@@ -188,6 +199,14 @@ def _synonyms() -> dict[str, list[str]]:
     return found
 
 
+def _is_part(word: str, compound: str) -> bool:
+    from simplemma import is_known
+
+    low, whole = word.lower(), compound.lower()
+    rest = whole.removeprefix(low) if whole.startswith(low) else whole.removesuffix(low)
+    return len(low) > 3 and 3 < len(rest) < len(whole) and is_known(rest, lang="en")
+
+
 def translated(
     words: Sequence[Word],
     known: Mapping[str, str],
@@ -197,7 +216,8 @@ def translated(
     """The words, and those that were read as another that means about the same and is known.
 
     `known` are stems, each with a word as it is written in the files; what is in `every` stays. A
-    word for rows is read only as one of `figures`.
+    word for rows is read only as one of `figures`. What is in no list is read as a compound
+    that has it: `lime` as `limestone`.
     """
     found: list[Word] = []
     read: dict[str, str] = {}
@@ -208,6 +228,8 @@ def translated(
         others = () if stays else _synonyms().get(word.stem, ())
         allowed = figures if word.stem in stems_of("rows") | stems_of("persons") else known
         other = next((one for one in others if one in known and one in allowed), None)
+        if not other and not (stays or word.is_doing):
+            other = next((one for one in known if _is_part(word.text, known[one])), None)
         found.append(replace(word, stem=other) if other else word)
         if other:
             read[word.text] = known[other]
