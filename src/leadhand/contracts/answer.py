@@ -91,7 +91,7 @@ JOURNAL_GAP = "journal"
 CONTEXT_GAP = "context"
 """The same of the one that says why the run's context could not be restored."""
 REQUEST_GAP = "request"
-"""The same of the one that says what is wrong with the request, so that no plan was made. Whoever
+"""The same of the one that says what is wrong with the request, so that no plan was made. All who
 may see the run may read why."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
